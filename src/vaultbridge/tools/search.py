@@ -1,0 +1,104 @@
+"""`search`: which notes are about this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import READ, REPLY, schema, text, whole
+
+if TYPE_CHECKING:
+    from vaultbridge.bridge import Bridge
+    from vaultbridge.search.engine import Answer
+    from vaultcore.identity import Caller
+
+TOOL: dict[str, Any] = {
+    "name": "search",
+    "title": "Search the vault",
+    "description": (
+        "Find notes by words, a question, a title, alias, path or id. Call it before answering about past decisions, "
+        'prior art, people, incidents or reasons. Keep a phrase together with "quotes". Returns path, lines, a snippet and '
+        "why each note matched; then `read` or `expand` a path."
+    ),
+    "inputSchema": schema(
+        ["query"],
+        query=text("Words, a question, a title or a path", 10_000),
+        limit=whole("How many notes at most", 1, 50, 8),
+        folder=text("Only below this folder, e.g. work/incidents"),
+        tag=text("Only notes with this tag or one nested in it"),
+        include={
+            "type": "array",
+            "items": {"type": "string", "enum": ["archive", "conflicts"]},
+            "maxItems": 2,
+            "description": "Also what is left out by default",
+        },
+    ),
+    "annotations": READ,
+}
+
+
+def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
+    from vaultbridge import search
+    from vaultcore.errors import Refusal
+
+    query = arguments["query"].strip()
+    if not query:
+        raise Refusal("empty-query", "the query holds no words", "say what to look for, e.g. a title or a question")
+    answer = search.search(
+        bridge,
+        caller,
+        query,
+        arguments.get("limit", 8),
+        folder=arguments.get("folder"),
+        tag=arguments.get("tag"),
+        include=tuple(arguments.get("include", ())),
+    )
+    return word(answer, query)
+
+
+def word(answer: Answer, query: str) -> str:
+    """The reply: counts first, then each hit framed as data, then what is not shown and why."""
+    from urllib.parse import quote
+
+    from vaultbridge.fence import flat, frame, tag
+
+    mark = tag()
+    lines = [f"{len(answer.hits)} note{'s' * (len(answer.hits) != 1)} for {flat(query, 120)!r}, {answer.searched} searched."]
+    size = len(lines[0])
+    shown = 0
+    for number, hit in enumerate(answer.hits, 1):
+        inner = [f"title: {flat(hit.title, 200)}"]
+        if hit.heading:
+            inner.append(f"heading: {flat(hit.heading, 200)}")
+        inner.append(f"why: {flat(hit.why, 200)}")
+        inner.append(hit.snippet)
+        piece = frame(
+            "hit", mark, "\n".join(inner), n=number, path=hit.rel, lines=f"{hit.line0}-{hit.line1}",
+            uri="vault://note/" + quote(hit.rel),
+        )  # fmt: skip
+        if size + len(piece) > REPLY - 1_000:
+            break
+        lines.append(piece)
+        size += len(piece)
+        shown += 1
+    lines.extend(remarks(answer, len(answer.hits) - shown))
+    return "\n".join(lines)
+
+
+def remarks(answer: Answer, unshown: int) -> list[str]:
+    """One sentence for each thing a reader must know about what is missing."""
+    found = []
+    if not answer.hits and answer.searched:
+        found.append("Nothing matched: try other words, or fewer.")
+    if not answer.searched and not answer.incomplete:
+        found.append("The vault exposes no notes: `health` says why.")
+    if answer.withheld:
+        found.append(f"{answer.withheld} withheld by the vault's policy.")
+    if answer.dropped:
+        found.append(f"{answer.dropped} dropped: the file is gone or changed.")
+    if answer.more + unshown:
+        found.append(f"{answer.more + unshown} more: raise `limit` or narrow the query.")
+    if answer.incomplete:
+        found.append(f"Incomplete: {answer.incomplete}")
+    lanes = ", ".join(f"{name} {state}" for name, state in answer.lanes.items())
+    found.append(f"Lanes: {lanes}.")
+    return found
