@@ -83,6 +83,23 @@ def group(ctx: click.Context, vault: str | None) -> None:
     ctx.obj = Session(find_vault(vault, CODE), CODE)
 
 
+def hoist(arguments: list[str]) -> list[str]:
+    """`--vault PATH` in front of the command, wherever it was written."""
+    front: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return [*front, *rest, word, *words]
+        if word == "--vault":
+            front += [word, *[value for value in [next(words, None)] if value is not None]]
+        elif word.startswith("--vault="):
+            front.append(word)
+        else:
+            rest.append(word)
+    return front + rest
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; a VaultError is one sentence on stderr and exit code 1."""
     from vaultcore.errors import VaultError
@@ -90,8 +107,9 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # a lone surrogate or a narrow code page must not end in a traceback
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    words = hoist(sys.argv[1:] if arguments is None else arguments)
     try:
-        group.main(args=arguments, prog_name="om", standalone_mode=False)
+        group.main(args=words, prog_name="om", standalone_mode=False)
     except VaultError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)

@@ -1,0 +1,150 @@
+"""The checks themselves, in the order in which a person would ask."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .doctor import FAIL, NOTE, OK, WARN, Finding, check
+
+if TYPE_CHECKING:
+    from vaultbridge.bridge import Bridge
+
+
+@check("vault")
+def vault(bridge: Bridge) -> Iterator[Finding]:
+    if not os.path.isdir(bridge.root):
+        yield Finding(FAIL, f"{bridge.root} is not there", "put the folder back, or register its new place")
+        return
+    writable = os.access(bridge.root, os.W_OK)
+    yield Finding(OK if writable else WARN, bridge.root + ("" if writable else " is read-only: nothing can be remembered"))
+    if not os.path.exists(os.path.join(bridge.root, "vault-manifest.json")):
+        yield Finding(WARN, "there is no vault-manifest.json, so defaults are in force", f"om setup --vault {bridge.root}")
+
+
+@check("manifest")
+def manifest(bridge: Bridge) -> Iterator[Finding]:
+    problems = bridge.manifest.problems
+    for problem in problems[:20]:
+        yield Finding(WARN, problem.sentence(), "mend that line; it is read again at once")
+    if not problems:
+        yield Finding(OK, "read without complaint")
+
+
+@check("environment")
+def environment(bridge: Bridge) -> Iterator[Finding]:
+    from vaultcore import environment as made
+
+    from .bridge import CODE
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding(OK, f"Python {version} in {sys.prefix}")
+    held = made.read_mark(sys.prefix)
+    lock = held.get("lock")
+    if lock and held.get("hash") != made.fingerprint(os.path.join(CODE, lock)):
+        yield Finding(WARN, f"the packages are not those of {lock}", "python3 om.py setup")
+
+
+@check("cache")
+def cache(bridge: Bridge) -> Iterator[Finding]:
+    from vaultcore import places
+
+    folder = places.cache(bridge.root)
+    if not os.access(folder, os.W_OK):
+        yield Finding(WARN, f"{folder} can't be written: the index is built anew by every process", "set OM_CACHE to a folder")
+    else:
+        yield Finding(OK, folder)
+
+
+@check("index")
+def index(bridge: Bridge) -> Iterator[Finding]:
+    done = bridge.refresh()
+    state = bridge.index.state()
+    if not done.ready:
+        yield Finding(WARN, f"not complete: {getattr(done, 'reason', None) or 'still being built'}", "om refresh", rebuild(bridge))
+    else:
+        yield Finding(OK, ", ".join(f"{key} {value}" for key, value in state.items() if value not in (None, "", [])))
+    for problem in list(done.problems)[:10]:
+        yield Finding(WARN, problem.sentence() if hasattr(problem, "sentence") else str(problem))
+
+
+def rebuild(bridge: Bridge):  # type: ignore[no-untyped-def]
+    def mend() -> str:
+        bridge.index.rebuild()
+        return "the index was built anew"
+
+    return mend
+
+
+@check("search")
+def search(bridge: Bridge) -> Iterator[Finding]:
+    from vaultbridge import search as engines
+    from vaultcore.identity import ANONYMOUS
+
+    row = next((row for row in bridge.index.notes() if not row.private and bridge.policy.admits(row.rel)), None)
+    if row is None:
+        yield Finding(WARN, "no note is exposed, so nothing can be found", "set mcp_exposed_roots in vault-manifest.json")
+        return
+    answer = engines.search(bridge, ANONYMOUS, row.title, 5)
+    lanes = ", ".join(f"{lane} {state}" for lane, state in answer.lanes.items())
+    if any(hit.rel == row.rel for hit in answer.hits):
+        yield Finding(OK, f"a note is found by its title; {lanes}")
+    else:
+        yield Finding(FAIL, f"{row.rel} is not found by its title; {lanes}", "om doctor --fix", rebuild(bridge))
+
+
+@check("exposure")
+def exposed(bridge: Bridge) -> Iterator[Finding]:
+    policy = bridge.policy
+    roots = ", ".join(policy.roots) or "none"
+    yield Finding(OK if policy.roots else WARN, f"exposed roots ({policy.source}): {roots}")
+    private = sum(1 for row in bridge.index.notes() if row.private and bridge.policy.admits(row.rel))
+    if private:
+        yield Finding(NOTE, f"{private} notes inside them are private")
+
+
+@check("notes")
+def notes(bridge: Bridge) -> Iterator[Finding]:
+    broken = [row for row in bridge.index.notes() if row.problem]
+    for row in broken[:10]:
+        yield Finding(WARN, f"{row.rel}: {row.problem}", "mend its properties; until then it may count as private")
+    if len(broken) > 10:
+        yield Finding(WARN, f"{len(broken) - 10} more notes have properties that can't be read whole", "om check")
+    copies = [row.rel for row in bridge.index.notes() if row.conflict]
+    if copies:
+        shown = ", ".join(copies[:3])
+        yield Finding(WARN, f"{len(copies)} conflict copies of a sync tool, e.g. {shown}", "merge and delete them")
+    if not broken and not copies:
+        yield Finding(OK, "properties can be read everywhere")
+
+
+@check("audit")
+def audit(bridge: Bridge) -> Iterator[Finding]:
+    bridge.audit.record("health")
+    if bridge.audit.problem:
+        yield Finding(WARN, bridge.audit.problem, "make the folder writable")
+    else:
+        yield Finding(OK, "reads and refusals are recorded")
+
+
+@check("projects")
+def projects(bridge: Bridge) -> Iterator[Finding]:
+    from vaultcore import projects as known
+
+    held = known.load(bridge.root)
+    contested = [name for name, project in held.items() if getattr(project, "contested", False)]
+    for name in contested:
+        yield Finding(
+            WARN, f"two repositories call themselves {name}: the second one gets general memories only",
+            f"om register PATH --as NEWNAME, or om register PATH --same",
+        )  # fmt: skip
+    yield Finding(OK, f"{len(held)} known")
+
+
+@check("memories")
+def memories(bridge: Bridge) -> Iterator[Finding]:
+    from vaultcore.memory import health
+
+    yield from (Finding(state, text, run) for state, text, run in health.findings(bridge.root, bridge.manifest))

@@ -1,0 +1,31 @@
+"""`om read` : one note as the bridge would serve it."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("note")
+@click.option("--section", metavar="HEADING", help="Only this section; a path of headings as `A > B`.")
+@click.option("--block", metavar="ID", help="Only this block.")
+@click.option("--json", "as_json", is_flag=True, help="Path, lines and text as JSON.")
+@click.pass_obj
+def command(session, note: str, section: str | None, block: str | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
+    """Print a note, named by its path, title, alias or id."""
+    from vaultbridge.bridge import Bridge
+    from vaultbridge.lookup import find
+    from vaultbridge.tools.read import choose
+    from vaultcore import notes
+
+    bridge = Bridge(session.root, channel="person")
+    found = find(bridge, note)
+    held = notes.read(bridge.root, found.rel)
+    text, first, last, _ = choose(held, section or found.heading, block or found.block)
+    bridge.audit.record("read", None, note=held.rel)
+    if as_json:
+        click.echo(json.dumps({"path": held.rel, "title": held.title, "lines": [first, last], "text": text}, ensure_ascii=False))
+    else:
+        click.echo(text, nl=not text.endswith("\n"))

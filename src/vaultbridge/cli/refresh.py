@@ -1,0 +1,24 @@
+"""`om refresh`: bring the index up to the files."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.option("--quiet", is_flag=True, help="Say nothing unless it fails.")
+@click.option("--rebuild", is_flag=True, help="Throw the index away first.")
+@click.pass_obj
+def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-untyped-def]
+    """Bring the index up to the files, which every search does by itself anyway."""
+    from vaultbridge.bridge import Bridge
+
+    bridge = Bridge(session.root)
+    if rebuild:
+        bridge.index.rebuild()
+    done = bridge.refresh()
+    if not quiet:
+        click.echo(f"{done.scanned} files: {done.added} new, {done.changed} changed, {done.removed} gone")
+        for problem in done.problems:
+            click.echo(f"  {problem.sentence() if hasattr(problem, 'sentence') else problem}")
+    bridge.close()

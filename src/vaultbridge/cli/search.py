@@ -1,0 +1,54 @@
+"""`om search`: what the bridge would find, for a person."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", "-n", type=click.IntRange(1, 50), default=8, show_default=True, help="How many notes at most.")
+@click.option("--folder", metavar="PATH", help="Only below this folder.")
+@click.option("--tag", metavar="TAG", help="Only notes with this tag or one nested in it.")
+@click.option("--json", "as_json", is_flag=True, help="The answer as JSON.")
+@click.pass_obj
+def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag: str | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
+    """Search the notes that the vault exposes. Quotes keep a phrase together."""
+    from vaultbridge import search
+    from vaultbridge.bridge import Bridge
+    from vaultbridge.fence import flat
+    from vaultbridge.tools.search import remarks
+    from vaultcore.errors import VaultError
+    from vaultcore.identity import here
+
+    words = " ".join(query).strip()
+    if not words:
+        raise VaultError("the query holds no words: say what to look for")
+    bridge = Bridge(session.root, channel="person")
+    answer = search.search(bridge, here(session.root), words, limit, folder=folder, tag=tag)
+    if as_json:
+        hits = [
+            {
+                "path": hit.rel, "title": hit.title, "heading": hit.heading, "lines": [hit.line0, hit.line1],
+                "snippet": hit.snippet, "why": hit.why,
+            }
+            for hit in answer.hits
+        ]  # fmt: skip
+        click.echo(
+            json.dumps(
+                {
+                    "hits": hits, "searched": answer.searched, "withheld": answer.withheld, "dropped": answer.dropped,
+                    "more": answer.more, "lanes": answer.lanes, "incomplete": answer.incomplete,
+                },
+                ensure_ascii=False,
+            )
+        )  # fmt: skip
+        return
+    for hit in answer.hits:
+        place = f"{hit.rel}:{hit.line0}"
+        click.echo(f"{click.style(flat(hit.title, 100), bold=True)}  {place}  ({flat(hit.why, 80)})")
+        click.echo(f"    {flat(hit.snippet, 200)}")
+    for line in remarks(answer, 0):
+        click.echo(line)
