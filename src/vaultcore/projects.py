@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import os
 
+from vaultcore.binding import bind
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
     from vaultcore.repository import Place
 
+__all__ = ["FILE", "Entry", "Projects", "bind", "load", "parse", "root_commits"]
 FILE = ".om/projects.json"
 _LIMIT = 4_000_000
-_MOST = 100  # folders, remotes or root commits kept per name
 _cache: dict[str, tuple[tuple[int, int, int], Projects]] = {}
 _commits: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -29,10 +31,11 @@ class Entry:
     """What a name is bound to: remotes ("host/path"), roots (root commits), paths (hashes), within (sub-folder of the
     repository, "" for all of it); platforms; agents (registered with); since (date); contested (who else used it)."""
 
-    __slots__ = ("remotes", "roots", "paths", "within", "platforms", "agents", "since", "contested", "broken")
+    __slots__ = ("remotes", "roots", "paths", "within", "platforms", "agents", "since", "contested", "broken", "kept")
 
-    def __init__(self, raw: object = None) -> None:
+    def __init__(self, raw: Any = None) -> None:
         given: dict[str, Any] = raw if isinstance(raw, dict) else {}
+        self.kept = raw  # what a newer version wrote here, and what is broken, is kept as it is
         lists = {key: given.get(key, []) for key in ("remotes", "roots", "paths", "platforms", "agents")}
         self.broken = raw is not None and not (
             isinstance(raw, dict)
@@ -55,9 +58,12 @@ class Entry:
     def bound(self) -> bool:
         return bool(self.remotes or self.roots or self.paths)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Any:
+        if self.broken:
+            return self.kept
         names = ("since", "within", "roots", "remotes", "paths", "platforms", "agents", "contested")
-        return {name: value for name in names if (value := getattr(self, name))}
+        foreign = {key: value for key, value in dict(self.kept or {}).items() if key not in names}
+        return {**{name: value for name in names if (value := getattr(self, name))}, **foreign}
 
 
 class Projects:
