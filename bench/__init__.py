@@ -1,0 +1,1 @@
+"""Benchmarks: what the design promises, as ratios within one run."""
