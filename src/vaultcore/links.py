@@ -29,8 +29,6 @@ class Resolution:
     ) -> None:
         self.rel, self.candidates, self.kind, self.ambiguous, self.subpath = rel, candidates, kind, ambiguous, subpath
 
-    def __repr__(self) -> str:
-        return f"Resolution({self.rel!r}, {self.candidates!r}, {self.kind!r}, ambiguous={self.ambiguous}, subpath={self.subpath!r})"
 
 
 class Resolver:

@@ -1,0 +1,326 @@
+"""The index file: opened, made, found broken and made again; one connection for each thread that is in a call."""
+
+from __future__ import annotations
+
+import os
+
+from vaultcore.errors import VaultError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+SCHEMA = 1  # raise it with every change of tables, of text.segment or of chunks.cut
+BUSY = 10.0  # seconds a connection waits for another process's transaction
+TOKENIZE = "tokenize=\"porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'\""
+
+_TABLES = """
+create table meta(key text primary key, value) without rowid;
+create table notes(
+  id integer primary key, rel text not null unique, key text not null, kind text not null, size int not null,
+  mtime_ns int not null, ino int not null, sha text not null, seen_ns int not null, gone int not null default 0,
+  gen int not null, title text not null, note_id text, description text, private text, conflict int not null,
+  state text not null, problem text, aliases text not null, tags text not null, properties text not null,
+  headings text not null, words int not null
+);
+create index notes_key on notes(key);
+create index notes_gen on notes(gen);
+create table names(key text not null, note int not null, kind int not null, primary key(key, note, kind)) without rowid;
+create index names_note on names(note);
+create table tags(tag text not null, note int not null, primary key(tag, note)) without rowid;
+create index tags_note on tags(note);
+create table links(
+  source int not null, at int not null, key text not null, raw text not null, alias text, embed int not null,
+  kind text not null, line int not null, in_properties int not null, primary key(source, at)
+) without rowid;
+create index links_key on links(key);
+create table chunks(id integer primary key, note int not null, ord int not null, heading text not null,
+  line0 int not null, line1 int not null);
+create index chunks_note on chunks(note);
+create table memories(note integer primary key, body text not null);
+create table attachments(rel text primary key, key text not null) without rowid;
+create index attachments_key on attachments(key);
+insert into meta values('generation', 0), ('memories', 0), ('swept', 0), ('memory_root', ''), ('built', 0);
+"""
+_FULL_TEXT = f"""
+create virtual table fts using fts5(title, heading, names, body, {TOKENIZE});
+create virtual table recollection using fts5(title, names, body, {TOKENIZE});
+"""
+_TRIGRAMS = "create virtual table tri using fts5(key, note unindexed, tokenize='trigram')"
+
+
+class Trouble(VaultError):
+    """The index can't be used right now; the sentence says why and what happens next."""
+
+
+class Store:
+    """Connections to one index file. A file that is damaged, foreign, or of another version is replaced by an empty
+    one.
+
+    `path` None, or a folder that cannot hold the file, gives an index in memory for the life of the process.
+    `remade` counts replacements; `notice` says in one sentence what was wrong last.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        import threading
+
+        self.path = path
+        self.notice = ""
+        self.remade = 0
+        self.full_text = True
+        self.trigrams = True
+        self._inode = 0
+        self._idle: list[tuple[sqlite3.Connection, int]] = []
+        self._lock = threading.RLock()
+        self._memory: sqlite3.Connection | None = None
+        self._mine = threading.local()
+
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Give `work` a connection. A broken file is replaced and `work` runs again on the new one; it must be
+        repeatable.
+
+        Raises Trouble when the file is locked for longer than BUSY, or the disk is full.
+        """
+        import sqlite3
+
+        held: sqlite3.Connection | None = getattr(self._mine, "connection", None)
+        if held is not None:
+            return work(held)
+        for attempt in range(4):
+            seen = self.remade
+            try:
+                connection = self._take()
+            except sqlite3.Error as error:
+                self._mend(error, seen, attempt)
+                continue
+            if connection is self._memory:
+                with self._lock:
+                    return self._call(connection, work)
+            try:
+                result = self._call(connection, work)
+            except sqlite3.Error as error:
+                self._drop(connection)
+                self._mend(error, seen, attempt)
+                continue
+            except BaseException:
+                self._drop(connection)
+                raise
+            self._give(connection, seen)
+            return result
+        raise Trouble("the index keeps breaking while it is used: run `om refresh --rebuild` and look at the disk")
+
+    def _call(self, connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._mine.connection = connection
+        try:
+            return work(connection)
+        finally:
+            self._mine.connection = None
+
+    def write(self, work: Callable[[sqlite3.Connection, int], T]) -> T:
+        """Run `work(connection, generation)` in one transaction that other processes wait for; `generation` is its
+        number.
+        """
+
+        def transaction(connection: sqlite3.Connection) -> T:
+            connection.execute("begin immediate")
+            try:
+                generation = connection.execute("select value from meta where key='generation'").fetchone()[0] + 1
+                result = work(connection, generation)
+                connection.execute("update meta set value=? where key='generation'", (generation,))
+                connection.execute("commit")
+                return result
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+
+        return self.run(transaction)
+
+    def remake(self, why: str) -> None:
+        """Throw the index away and start an empty one."""
+        with self._lock:
+            self._replace(why)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection, _ in self._idle:
+                connection.close()
+            self._idle.clear()
+            if self._memory is not None:
+                self._memory.close()
+                self._memory = None
+
+    def size(self) -> int:
+        """Bytes on disk, 0 for an index in memory."""
+        total = 0
+        for suffix in ("", "-wal"):
+            try:
+                total += os.stat((self.path or "") + suffix).st_size if self.path else 0
+            except OSError:
+                pass
+        return total
+
+    def _take(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._memory is not None:
+                return self._memory
+            if self.path and self._inode and _inode(self.path) != self._inode:
+                self._forget()  # another process replaced the file, or somebody deleted it
+            while self._idle:
+                connection, made = self._idle.pop()
+                if made == self.remade:
+                    return connection
+                connection.close()
+            return self._open()
+
+    def _give(self, connection: sqlite3.Connection, made: int) -> None:
+        with self._lock:
+            if made == self.remade and len(self._idle) < 4:
+                self._idle.append((connection, made))
+                return
+        connection.close()
+
+    @staticmethod
+    def _drop(connection: sqlite3.Connection) -> None:
+        import sqlite3
+
+        try:
+            connection.close()
+        except sqlite3.Error:
+            pass
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        if self.path is None:
+            self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._make(self._memory)
+            return self._memory
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            return self._in_memory(f"{self.path} can't be written ({error.strerror})")
+        connection = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("pragma synchronous=normal")
+            connection.execute("pragma temp_store=memory")
+            if connection.execute("pragma journal_mode").fetchone()[0] != "wal":
+                connection.execute("pragma journal_mode=wal")
+            connection.execute("pragma journal_size_limit=16000000")
+            version = connection.execute("pragma user_version").fetchone()[0]
+            if version != SCHEMA:
+                self._make(connection)
+            names = {row[0] for row in connection.execute("select name from sqlite_master where type='table'")}
+            self.full_text, self.trigrams = "fts" in names, "tri" in names
+        except BaseException:
+            connection.close()
+            raise
+        self._inode = _inode(self.path)
+        return connection
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """Lay out the tables in an empty file; two processes at once: the second finds it done."""
+        import sqlite3
+
+        connection.execute("begin immediate")
+        try:
+            version = connection.execute("pragma user_version").fetchone()[0]
+            if version != SCHEMA:
+                held = connection.execute("select count(*) from sqlite_master").fetchone()[0]
+                if version or held:
+                    raise sqlite3.DatabaseError(f"made by another version ({version} instead of {SCHEMA})")
+                for statement in _TABLES.split(";"):
+                    if statement.strip():
+                        connection.execute(statement)
+                self.full_text = self.trigrams = True
+                try:
+                    for statement in _FULL_TEXT.split(";"):
+                        if statement.strip():
+                            connection.execute(statement)
+                except sqlite3.OperationalError:
+                    self.full_text = False
+                try:
+                    connection.execute(_TRIGRAMS)
+                except sqlite3.OperationalError:
+                    self.trigrams = False
+                connection.execute(f"pragma user_version={SCHEMA}")
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+
+    def _mend(self, error: sqlite3.Error, seen: int, attempt: int) -> None:
+        """Decide what an SQLite error means: wait, refuse, work in memory, or replace the file."""
+        import sqlite3
+        import time
+
+        said = str(error)
+        low = said.lower()
+        if isinstance(error, (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.IntegrityError)):
+            raise error
+        if not isinstance(error, sqlite3.DatabaseError):
+            raise error
+        if "locked" in low or "busy" in low:
+            if attempt >= 2:
+                raise Trouble("another process keeps the index locked: try again in a moment")
+            time.sleep(0.05 * (attempt + 1))
+        elif "disk is full" in low:
+            raise Trouble("the index can't be written because the disk is full: free some space")
+        elif "readonly" in low or "unable to open" in low or "read-only" in low:
+            with self._lock:
+                self._in_memory(f"{self.path} can't be opened ({said})")
+        elif low.startswith(("near ", "fts5:", "no such column", "unterminated")):
+            raise error  # our own statement is wrong: no reason to throw an index away
+        else:
+            with self._lock:
+                if self.remade == seen:
+                    self._replace(said)
+
+    def _replace(self, why: str) -> None:
+        for connection, _ in self._idle:
+            self._drop(connection)
+        self._idle.clear()
+        self.notice = f"the index was rebuilt: {why}"
+        self.remade += 1
+        self._inode = 0
+        if self._memory is not None:
+            self._memory.close()
+            self._memory = None
+            return
+        if self.path is None:
+            return
+        try:
+            # The log first: a log that survives its file would be played into the next one.
+            for suffix in ("-wal", "-shm", "-journal", ""):
+                try:
+                    os.unlink(self.path + suffix)
+                except FileNotFoundError:
+                    pass
+        except OSError as error:
+            self._in_memory(f"{self.path} is damaged and can't be removed ({error.strerror})")
+
+    def _forget(self) -> None:
+        for connection, _ in self._idle:
+            self._drop(connection)
+        self._idle.clear()
+        self.remade += 1
+        self._inode = 0
+
+    def _in_memory(self, why: str) -> sqlite3.Connection:
+        self.notice = f"{why}: the index lives in memory until that is mended"
+        self.path = None
+        self.remade += 1
+        self._idle.clear()
+        return self._open()
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return -1
