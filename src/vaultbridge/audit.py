@@ -36,7 +36,8 @@ class Audit:
 
     def folders(self) -> Iterator[str]:
         """Where the log may lie, best first."""
-        yield os.path.join(self.root, ".om", "audit")
+        if os.path.isdir(self.root):  # a vault that was moved away must not be made again, empty, in its old place
+            yield os.path.join(self.root, ".om", "audit")
         yield os.path.join(places.cache(self.root), "audit")
 
     def record(self, action: str, caller: Any = None, **fields: object) -> None:
