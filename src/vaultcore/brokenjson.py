@@ -1,4 +1,4 @@
-"""Where a key stands in a JSON text, and what can be read of one that is broken: merge markers, stray commas, half a file."""
+"""Where a key stands in a JSON text, and what can be read of a broken one (merge markers, stray commas, a half file)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,8 @@ def recover(name: str, text: str, error: Exception) -> tuple[dict[str, Any], Pro
         if not text.strip():
             problem = Problem(name, "is empty", line=1, column=1, fix="Write {} or restore it from git.")
         else:
-            problem = Problem(
-                name, f"is not valid JSON: {error.msg.lower()}", line=error.lineno, column=error.colno, fix="Mend that place."
-            )
+            message = f"is not valid JSON: {error.msg.lower()}"
+            problem = Problem(name, message, line=error.lineno, column=error.colno, fix="Mend that place.")
     else:
         problem = Problem(name, f"is not valid JSON ({type(error).__name__})", line=1, column=1, fix="Mend it.")
     mended = _STRAY.sub(r"\1", _NOTE.sub(_without_note, text))

@@ -168,10 +168,10 @@ def _items(old: list[str], values: list[object], indent: str, newline: str) -> l
         return [*old, *(f"{lead}- {scalars.scalar(item)}{newline}" for item in values[len(kept) :])]
     lines = []
     for item in values:
-        line = next((pair for pair in known if _same(pair[0], item)), None)
-        if line is not None:
-            known.remove(line)
-            lines.append(line[1])
+        pair = next((pair for pair in known if _same(pair[0], item)), None)
+        if pair is not None:
+            known.remove(pair)
+            lines.append(pair[1])
         else:
             lines.append(f"{lead}- {scalars.scalar(item)}{newline}")
     return lines

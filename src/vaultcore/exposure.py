@@ -129,7 +129,7 @@ def readable(manifest: Manifest, policy: Policy, rel: str) -> Decision:
         return Decision("missing", None, "no path was given")
     plain = rel.replace("\\", "/")
     parts = [part for part in plain.split("/") if part not in ("", ".")]
-    if plain.startswith("/") or ".." in parts or not parts or parts[0][1:2] == ":":
+    if plain.startswith("/") or ".." in parts or not parts or (os.name == "nt" and ":" in plain):
         return Decision("outside", None, f"{rel[:200]!r} is not a path inside the vault")
     asked = "/".join(parts)
     reason = policy.refuses(asked)

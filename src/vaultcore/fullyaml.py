@@ -64,7 +64,7 @@ def load(block: str) -> list[tuple[str, object, int, int]]:
 
 
 class _Builder:
-    """Builds plain Python values from parser events with a stack: no recursion, and aliases cost what they expand to."""
+    """Builds plain Python values from parser events with a stack: no recursion; aliases cost what they expand to."""
 
     def __init__(self, odd: bool) -> None:
         self.odd = odd

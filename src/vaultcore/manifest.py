@@ -50,7 +50,9 @@ KEYS: dict[str, Key] = {
     "mcp_inbox": Key("segment", "inbox", "The folder where records go that name no other."),
     "eager_layer_budget_bytes": Key("integer", 80_000, "Bytes that may be loaded into a session unasked."),
     "listing_collapse_threshold": Key("integer", 12, "Notes in a folder beyond which a listing shows a count."),
-    "open_loop_dirs": Key("strings", ["work/1-1", "work/meetings", "work/incidents"], "Folders searched for open loops."),
+    "open_loop_dirs": Key(
+        "strings", ["work/1-1", "work/meetings", "work/incidents"], "Folders searched for open loops."
+    ),
     "open_loop_sections": Key("strings", ["action items", "what to watch"], "Headings whose open items are loops."),
     "reason.model": Key("string", "", "The model that the reason tool asks; empty: the agent's own default."),
     "memory.auto_retire": Key(
@@ -140,7 +142,7 @@ def _stamp(path: str) -> tuple[int, int, int, int] | None:
 
 
 def _settled(stamp: tuple[tuple[int, int, int, int] | None, ...]) -> bool:
-    """Tell whether a later write must show in the stamp: a file system's clock may tick as slowly as every two seconds."""
+    """Tell whether a later write must show in the stamp: some file systems tick every two seconds only."""
     import time
 
     now = time.time_ns()
@@ -206,7 +208,8 @@ def _parse(name: str, text: str, problems: list[Problem], lost: set[str]) -> dic
         from vaultcore import brokenjson
 
         line, column = brokenjson.locate(text, (key,))
-        problems.append(Problem(name, f"the key {key} stands there twice; the last one counts", line=line, column=column))
+        message = f"the key {key} stands there twice; the last one counts"
+        problems.append(Problem(name, message, line=line, column=column, fix="Keep one of them."))
     if isinstance(raw, dict):
         return raw
     problems.append(Problem(name, f"must hold an object, not {_kind(raw)}", line=1, column=1, fix="Start it with {."))
@@ -221,10 +224,9 @@ def _valid(
     found: dict[str, Any] = {}
     groups = {key.split(".")[0] for key in KEYS if "." in key}
     for key, value in raw.items():
+        parts: list[tuple[tuple[str, ...], str, Any]] = [((key,), key, value)]
         if key in groups and isinstance(value, dict):
             parts = [((key, inner), f"{key}.{inner}", part) for inner, part in value.items()]
-        else:
-            parts = [((key,), key, value)]
         for path, dotted, part in parts:
             if dotted == "$schema" or dotted.startswith("//"):
                 continue

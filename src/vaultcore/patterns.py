@@ -22,7 +22,7 @@ def fold(path: str) -> str:
 
 
 def loose(path: str) -> str:
-    """Fold a path as never-expose needs it: a dot or blank at the end of a part, which Windows drops, counts for nothing."""
+    """Fold a path as never-expose needs it: dots and blanks at the end of a part, which Windows drops, do not count."""
     if ". " in path or "./" in path or " /" in path or path[-1:] in (".", " "):
         path = "/".join(part.rstrip(". ") or part for part in path.split("/"))
     return fold(path)
@@ -99,7 +99,7 @@ def _closing(entry: str) -> str:
 
 
 def _translate(pattern: str) -> str:
-    """Return a regular expression for one folded glob: * and ? stay inside a part, ** crosses parts, [a-z] is a class."""
+    """Return a regular expression for a folded glob: * and ? stay inside a part, ** crosses parts, [a-z] is a class."""
     out: list[str] = []
     at = 0
     while at < len(pattern):

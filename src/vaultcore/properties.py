@@ -126,9 +126,9 @@ def edit(data: bytes, changes: Mapping[str, object | None]) -> bytes:
     trailing blanks stay. None deletes a property; a block is added when there is none. VaultError when the
     block cannot be edited safely (never closed, UTF-16, a value that is no scalar or list).
     """
-    from vaultcore import edits
+    from vaultcore.edits import edit as edited
 
-    return edits.edit(data, changes)
+    return edited(data, changes)
 
 
 def as_list(value: object) -> list[str]:
@@ -343,18 +343,16 @@ def _beyond(block: str, props: Properties) -> None:
 
 
 def _twice(key: str, line: int) -> Problem:
-    return Problem("", f"the property {key} stands there twice; the last one counts", line=line, fix="Keep one of them.")
+    message = f"the property {key} stands there twice; the last one counts"
+    return Problem("", message, line=line, fix="Keep one of them.")
 
 
-def _comment(
-    key: str, rest: str, line: int, shadowed: list[tuple[str, object]], problems: list[Problem]
-) -> None:
-    """Note a value that YAML takes for a comment: `tags: #private` means nothing to YAML, but something to its writer."""
+def _comment(key: str, rest: str, line: int, shadowed: list[tuple[str, object]], problems: list[Problem]) -> None:
+    """Note a value that YAML takes for a comment: `tags: #private` says nothing to YAML, but its writer meant it."""
     if len(rest) > 1 and rest[1] not in " \t#":
         shadowed.append((key, rest))
-        problems.append(
-            Problem("", f"the value of {key} starts with #, which makes it a comment", line=line, fix="Leave out the #.")
-        )
+        message = f"the value of {key} starts with #, which makes it a comment"
+        problems.append(Problem("", message, line=line, fix="Leave out the #."))
 
 
 def _template(block: str, props: Properties) -> None:

@@ -76,7 +76,7 @@ def _unquoted(text: str) -> str:
 
 
 def prose(block: str) -> bool:
-    """Tell whether an invalid block is text rather than properties: paragraphs, headings, quotes between blank lines."""
+    """Tell whether an invalid block is text rather than properties: paragraphs, quotes, lists after blank lines."""
     strange = 0
     gap = False
     open_key = False
@@ -121,9 +121,8 @@ def explain(block: str, message: str, line: int, column: int) -> list[Problem]:
             fix = f"Put it in quotes: {key.group(1)}: {scalars.quoted(rest)[:80]}"
             found.append(_at(number, f"the value of {key.group(1)} is not valid YAML without quotes", fix))
     if not found:
-        found.append(
-            Problem("", f"the properties are not valid YAML: {message}", line=line + 2, column=column + 1, fix="Mend that line.")
-        )
+        message = f"the properties are not valid YAML: {message}"
+        found.append(Problem("", message, line=line + 2, column=column + 1, fix="Mend that line."))
     return found
 
 

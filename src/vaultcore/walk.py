@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Dropbox, Nextcloud, ownCloud, Obsidian Sync, Syncthing, Seafile, Resilio; the words Dropbox uses in other languages too.
+# Dropbox (in several languages), Nextcloud, ownCloud, Obsidian Sync, Syncthing, Seafile, Resilio.
 _CONFLICT = re.compile(
     r"(?i)\([^()]*(?:conflicted copy|case conflict|sfconflict|konflikt|copie en conflit|copia in conflitto|"
     r"copia en conflicto|c[oó]pia em conflito|競合コピー|冲突副本|衝突複本|충돌)[^()]*\)"
@@ -83,7 +83,7 @@ def _folder(root: str, prefix: str, problems: list[Problem]) -> Iterator[Entry]:
 
 
 def _listing(root: str, prefix: str, problems: list[Problem]) -> list[tuple[str, os.DirEntry[str], bool]]:
-    """List the notes and folders of one folder, last first; a folder's key ends with / so that all rels sort as text."""
+    """List the notes and folders of one folder, last first; a folder's key ends with /, so all rels sort as text."""
     found: list[tuple[str, os.DirEntry[str], bool]] = []
     try:
         with os.scandir(os.path.join(root, prefix) if prefix else root) as listing:
@@ -183,8 +183,10 @@ def contained(root: str, rel: str) -> str | None:
     if not isinstance(rel, str) or not rel or "\0" in rel or rel.startswith(("/", "\\")) or os.path.isabs(rel):
         return None
     parts = rel.replace("\\", "/").split("/")
-    if any(part.startswith(".") for part in parts if part not in ("", ".")) or (len(parts[0]) == 2 and parts[0][1] == ":"):
+    if any(part.startswith(".") for part in parts if part != "."):
         return None
+    if os.name == "nt" and ":" in rel:
+        return None  # a drive, or a stream beside a file
     try:
         real = os.path.realpath(root)
         path = os.path.realpath(os.path.join(real, *parts))
