@@ -1,0 +1,68 @@
+"""The projects that a vault knows, as rows for a person or a program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from vaultcore import projects as bindings
+
+
+def projects(root: str) -> tuple[list[dict[str, Any]], str]:
+    """(rows by name, what is wrong with the file). A row: name, since, evidence, within, platforms, agents, contested,
+    memories (how many name the project; None when the index cannot say)."""
+    known = bindings.load(root)
+    counts = _memories(root)
+    rows = []
+    for name, entry in sorted(known.entries.items()):
+        evidence = [*entry.remotes, *(f"root commit {commit[:12]}" for commit in entry.roots)]
+        if entry.paths:
+            evidence.append(f"{len(entry.paths)} folder{'s' if len(entry.paths) > 1 else ''}")
+        rows.append(
+            {
+                "name": name,
+                "since": entry.since,
+                "evidence": evidence,
+                "within": entry.within,
+                "platforms": entry.platforms,
+                "agents": entry.agents,
+                "contested": [rival.get("since", "") for rival in entry.contested],
+                "broken": entry.broken,
+                "memories": None if counts is None else counts[name],
+            }
+        )
+    return rows, known.problem
+
+
+def line(row: dict[str, Any]) -> str:
+    """One row in one line, with what to do about a contested name."""
+    parts = [row["name"]]
+    parts += [f"in {row['within']}"] if row["within"] else []
+    parts += ["; ".join(row["evidence"]) or "no evidence yet"]
+    parts += [f"platforms {', '.join(row['platforms'])}"] if row["platforms"] else []
+    parts += [f"agents {', '.join(row['agents'])}"] if row["agents"] else []
+    parts += [f"{row['memories']} memories"] if row["memories"] is not None else []
+    if row["contested"]:
+        parts.append(
+            f"CONTESTED by {len(row['contested'])} other folder(s), last {max(row['contested'])}: run `om register` "
+            "there with --as NEWNAME, or --same"
+        )
+    if row["broken"]:
+        parts.append("DAMAGED in .om/projects.json: repair it or restore it with git")
+    return " · ".join(parts)
+
+
+def _memories(root: str) -> Counter[str] | None:
+    from vaultcore.identity import canonical
+
+    try:
+        from vaultcore.index import open_index
+
+        rows = open_index(root).memories()
+    except Exception:  # the list of projects is worth having without the counts
+        return None
+    found: Counter[str] = Counter()
+    for row in rows:
+        named: Any = row.get("projects") if isinstance(row, dict) else None
+        found.update({name for one in named or () if (name := canonical(one))})
+    return found
