@@ -152,7 +152,7 @@ def root_commits(place: Place) -> tuple[str, ...]:
     if key not in _commits:
         from vaultcore import git
 
-        found: Any = git.root_commit(place.root)
+        found: Any = git.root_commit(place.start)
         _commits[key] = tuple(found.split()) if isinstance(found, str) else tuple(found or ())
     return _commits[key]
 
