@@ -27,14 +27,17 @@ class Commit:
         self.paths = paths
 
 
-def head_changes(root: str, hours: float, limit: int = 200) -> list[Commit] | None:
-    """Return the commits of the last `hours`, newest first, with paths relative to `root`; None without git."""
+def head_changes(root: str, hours: float, limit: int = 200, timeout: float = 0) -> list[Commit] | None:
+    """Return the commits of the last `hours`, newest first, with paths relative to `root`; None without git.
+
+    `timeout`: seconds that git may take here, if fewer than elsewhere.
+    """
     if toplevel(root) is None:
         return None
     since = f"--since={int(hours * 3600)} seconds ago"
     out = _git(
         root, "log", since, f"--max-count={limit}", "--no-renames", "--name-only", "--relative", "-z",
-        "--format=%x01%H%x02%cI%x02%s%x02",
+        "--format=%x01%H%x02%cI%x02%s%x02", timeout=timeout,
     )  # fmt: skip
     if out is None:
         return None
@@ -158,7 +161,7 @@ def _text(path: str) -> str:
         return ""
 
 
-def _git(folder: str, *arguments: str) -> str | None:
+def _git(folder: str, *arguments: str, timeout: float = 0) -> str | None:
     import subprocess
 
     # A repository's own configuration can name programs to run; none of them is needed to read history.
@@ -168,7 +171,7 @@ def _git(folder: str, *arguments: str) -> str | None:
     try:
         done = subprocess.run(
             command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, timeout=_TIMEOUT, check=False,
+            stderr=subprocess.DEVNULL, timeout=timeout or _TIMEOUT, check=False,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

@@ -48,12 +48,20 @@ KEYS: dict[str, Key] = {
     "mcp_never_expose": Key("strings", [], "File names, paths, folders or globs that are never exposed."),
     "memory_root": Key("segment", "memories", "The folder that holds memories."),
     "mcp_inbox": Key("segment", "inbox", "The folder where records go that name no other."),
-    "eager_layer_budget_bytes": Key("integer", 80_000, "Bytes that may be loaded into a session unasked."),
+    "eager_layer_budget_bytes": Key("integer", 9_000, "Bytes that may be loaded into a session unasked, up to the agent's cap."),
     "listing_collapse_threshold": Key("integer", 12, "Notes in a folder beyond which a listing shows a count."),
     "open_loop_dirs": Key(
         "strings", ["work/1-1", "work/meetings", "work/incidents"], "Folders searched for open loops."
     ),
     "open_loop_sections": Key("strings", ["action items", "what to watch"], "Headings whose open items are loops."),
+    "signals": Key("object", {}, "Kind of message to more phrases that mark it; `never` for phrases that mean nothing."),
+    "transcripts_kept": Key("integer", 30, "Copies of transcripts kept in thinking/session-logs."),
+    "hygiene.cap": Key("integer", 5, "Findings of one kind that are named; the rest is counted."),
+    "hygiene.cluster_notes": Key("integer", 3, "Loose notes in work/active with a word in common that make a cluster."),
+    "hygiene.inbox_days": Key("integer", 3, "Days after which a note in an inbox is mentioned."),
+    "hygiene.meeting_days": Key("integer", 7, "Days after which a note in work/meetings is mentioned."),
+    "hygiene.open_loop_days": Key("integer", 14, "Days after which an open item is mentioned."),
+    "hygiene.split_bytes": Key("integer", 25_000, "Size from which a note should be split."),
     "reason.model": Key("string", "", "The model that the reason tool asks; empty: the agent's own default."),
     "memory.auto_retire": Key(
         "choice", "key", "What retires an older memory by itself: the same `about` key, a sentence, or nothing.",

@@ -1,0 +1,1 @@
+"""What the hooks do: the same for every agent, in the vault's own words."""

@@ -1,0 +1,71 @@
+"""What hooks need of the manifest, remembered until one of its files changes: parsing it costs more than a hook may."""
+
+from __future__ import annotations
+
+import os
+
+from vaultcore.session import state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FILES = ("vault-manifest.json", "vault-manifest.local.json")
+KEYS = (
+    "eager_layer_budget_bytes",
+    "frontmatter_required",
+    "infrastructure",
+    "listing_collapse_threshold",
+    "mcp_inbox",
+    "memory_root",
+    "open_loop_dirs",
+    "open_loop_sections",
+    "signals",
+    "transcripts_kept",
+    *("hygiene." + name for name in ("cap", "cluster_notes", "inbox_days", "meeting_days", "open_loop_days", "split_bytes")),
+)
+class Settings:
+    """`get` gives a key's value, `limit` one of the thresholds under `hygiene`; `problems` are sentences."""
+
+    __slots__ = ("problems", "values")
+
+    def __init__(self, values: dict[str, Any], problems: list[str]) -> None:
+        self.values = values
+        self.problems = problems
+
+    def get(self, key: str) -> Any:
+        return self.values.get(key)
+
+    def limit(self, name: str) -> int:
+        value: int = self.values["hygiene." + name]
+        return value
+
+    def words(self, key: str) -> list[str]:
+        value = self.values.get(key)
+        return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def load(root: str) -> Settings:
+    """The settings of a vault; defaults and a sentence for whatever is wrong with its manifest."""
+    mark = [*_mark(root), list(KEYS)]
+    known = state.read(root, "settings.json")
+    if isinstance(known, dict) and known.get("mark") == mark and isinstance(known.get("values"), dict):
+        return Settings(known["values"], known.get("problems") or [])
+    from vaultcore import manifest
+
+    read = manifest.load(root)
+    values = {key: read.get(key) for key in KEYS}
+    problems = [problem.sentence() for problem in read.problems]
+    state.write(root, "settings.json", {"mark": mark, "values": values, "problems": problems})
+    return Settings(values, problems)
+
+
+def _mark(root: str) -> list[list[int]]:
+    found = []
+    for name in FILES:
+        try:
+            status = os.stat(os.path.join(root, name))
+            found.append([status.st_size, status.st_mtime_ns, status.st_ino])
+        except OSError:
+            found.append([])
+    return found
