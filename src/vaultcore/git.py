@@ -134,6 +134,14 @@ def last_commits(path: str, rels: Iterable[str]) -> dict[str, tuple[str, str]] |
     return found
 
 
+def files(root: str) -> list[str] | None:
+    """Return what git tracks below `root`, or would track (not ignored), relative to it; None without git."""
+    if toplevel(root) is None:
+        return None
+    out = _git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    return None if out is None else sorted({name for name in out.split("\0") if name})
+
+
 def _git_folder(folder: str) -> str | None:
     mark = os.path.join(folder, ".git")
     if os.path.isdir(mark):

@@ -42,7 +42,20 @@ KEYS: dict[str, Key] = {
     "infrastructure": Key("strings", [], "Globs of files that belong to the template, not to the user."),
     "user_content_roots": Key("strings", [], "Folders or globs of the user's notes; exposed if nothing else is named."),
     "scaffold": Key("object", {}, "Files an update writes only when they are missing: path to text."),
-    "frontmatter_required": Key("object", {}, "Kind of note to the properties it must have; `global` is for all."),
+    "frontmatter_required": Key(
+        "object", {},
+        "Kind of note to the properties it must have, as {name: type} or as a list of names. The kind is a tag, a folder"
+        " ending with /, or * (also: global) for every note. Types: date, datetime, text, list, number, checkbox.",
+    ),
+    "note_types": Key(
+        "object", {},
+        "Note type for `om new` to {template, folder, dated, index}: the template's name, where such notes go, whether"
+        " names start with the date, and the note (with #Heading) that lists them. Other templates work without an entry.",
+    ),
+    "done_statuses": Key(
+        "strings", ["done", "completed", "cancelled", "archived"], "Values of `status` that mean the work is over."
+    ),
+    "profile": Key("string", "", "The profile this vault was set up with."),
     "version_fingerprints": Key("object", {}, "Version to the files that exist or are missing in it."),
     "mcp_exposed_roots": Key("strings", [], "Folders or globs of notes that other repositories may read."),
     "mcp_never_expose": Key("strings", [], "File names, paths, folders or globs that are never exposed."),
