@@ -44,13 +44,15 @@ KEYS: dict[str, Key] = {
     "scaffold": Key("object", {}, "Files an update writes only when they are missing: path to text."),
     "frontmatter_required": Key(
         "object", {},
-        "Kind of note to the properties it must have, as {name: type} or as a list of names. The kind is a tag, a folder"
-        " ending with /, or * (also: global) for every note. Types: date, datetime, text, list, number, checkbox.",
+        "Kind of note to the properties it must have, as {name: type} or as a list of names. The kind is a tag, a"
+        " folder ending with /, or * (also: global) for every note. Types: date, datetime, text, list, number,"
+        " checkbox.",
     ),
     "note_types": Key(
         "object", {},
-        "Note type for `om new` to {template, folder, dated, index}: the template's name, where such notes go, whether"
-        " names start with the date, and the note (with #Heading) that lists them. Other templates work without an entry.",
+        "Note type for `om new` to {template, folder, dated, index}: the template's name, where such notes go,"
+        " whether names start with the date, and the note (with #Heading) that lists them. Other templates work"
+        " without an entry.",
     ),
     "done_statuses": Key(
         "strings", ["done", "completed", "cancelled", "archived"], "Values of `status` that mean the work is over."
