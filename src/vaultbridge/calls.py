@@ -104,7 +104,11 @@ class Call:
 
     def _record(self, action: str, **fields: object) -> None:
         spent = round((time.monotonic() - self._started) * 1000)
-        asked = {key: value if not isinstance(value, str) else value[:LOGGED] for key, value in self.values.items()}
+        unlogged = getattr(self.module, "UNLOGGED", ())  # what may hold a secret is counted, not copied
+        asked = {
+            key: f"{len(str(value))} characters" if key in unlogged else value[:LOGGED] if isinstance(value, str) else value
+            for key, value in self.values.items()
+        }
         self.bridge.audit.record(action, self.caller, arguments=asked, ms=spent, **fields)
 
 

@@ -61,6 +61,9 @@ def tool_call(role: str, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if role == "remember":
         if "text" in given:
             given["body"] = given.pop("text")
+        given.setdefault("title", str(given.get("body", ""))[:80])
+        if isinstance(given.get("supersedes"), str):
+            given["supersedes"] = [given["supersedes"]]
         given.setdefault("confidence", "verified")
         given.setdefault("verification", "seen while running the case")
         if given.get("scope") == "general":

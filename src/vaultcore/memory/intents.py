@@ -1,0 +1,212 @@
+"""What is about to be written, noted before it is: whoever opens the memories after a crash finishes it or drops it.
+
+An intent lies in the vault's cache folder from before its first step until its log line is written. Steps are done in
+order; the first one decides: done, and the rest is done too; not done, and nothing of it stands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from . import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .journal import Journal
+
+
+def folder(root: str) -> str:
+    from vaultcore import places
+
+    return os.path.join(places.cache(root), "intents")
+
+
+def pending(root: str) -> list[str]:
+    """Paths of intents that wait, oldest first."""
+    try:
+        names = [n for n in os.listdir(folder(root)) if n.endswith(".json")]
+    except OSError:
+        return []
+    return [os.path.join(folder(root), n) for n in sorted(names)]
+
+
+def perform(root: str, journal: Journal, steps: list[dict[str, Any]], line: dict[str, Any]) -> list[str]:
+    """Do `steps` and write `line` (its `tx`, `after` and `touched` are filled in) as one recoverable operation.
+
+    A step is {"do": "create", rel, text}, {"do": "edit", rel, set, append}, {"do": "remove", rel},
+    {"do": "move", rel, to}. An error in the first step leaves everything as it was; an error in a later one is
+    undone as far as nothing else has changed since. Returns the paths that were written.
+    """
+    from vaultcore.write import revision
+
+    line = {**line, "tx": record.new_id()[2:]}
+    intent = {"tx": line["tx"], "steps": steps, "line": line}
+    os.makedirs(folder(root), 0o700, exist_ok=True)
+    path = os.path.join(folder(root), f"{line['tx']}.json")
+    _put(path, json.dumps(intent).encode())
+    undo: list[tuple[str, bytes | None]] = []
+    try:
+        for step in steps:
+            undo.extend(_do(root, step))
+        if "touched" not in line:
+            touched = [t for t in map(_touched, steps[1:]) if t]
+            for item in touched:
+                data = _read(root, item["path"])
+                item["after"] = revision(data) if data is not None else ""
+                before = next((b for rel, b in undo if rel == item["path"]), None)
+                item["before"] = revision(before) if before is not None else ""
+            line["touched"] = touched
+        journal.extend([line])
+    except BaseException:
+        _undo(root, undo)
+        _drop(path)
+        raise
+    _drop(path)
+    return [str(step.get("to") or step["rel"]) for step in steps]
+
+
+def recover(root: str, journal: Journal) -> list[str]:
+    """Finish or drop every intent that a dead writer left; call it under the memory lock. Returns the paths touched."""
+    from vaultcore.errors import VaultError
+
+    written: list[str] = []
+    for path in pending(root):
+        try:
+            with open(path, encoding="utf-8") as file:
+                intent = json.load(file)
+            steps, line, tx = intent["steps"], intent["line"], intent["tx"]
+        except (OSError, ValueError, KeyError, TypeError):
+            _drop(path)  # its writer died while noting it: nothing was begun
+            continue
+        logged = any(held.get("tx") == tx for held in journal.lines(journal.writer, months=2))
+        begun = _is_done(root, steps[0])
+        problem = ""
+        if begun and not logged:
+            for step in steps[1:]:
+                try:
+                    if not _is_done(root, step):
+                        _do(root, step)
+                except VaultError as error:
+                    problem = str(error)
+            written.extend(str(step.get("to") or step["rel"]) for step in steps)
+            journal.extend([{**line, "repaired": True, "problem": problem}])
+        elif not logged:
+            journal.append(
+                "repair",
+                "system",
+                str(line.get("caller", "")),
+                path=line.get("path"),
+                reason="a write that had not begun was dropped",
+                tx=tx,
+            )
+        _drop(path)
+    return written
+
+
+def _do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:
+    """One step; returns what takes it back: (path, the bytes that were there, None for none)."""
+    from vaultcore import write
+    from vaultcore.errors import Refusal
+
+    rel = str(step["rel"])
+    if step["do"] == "create":
+        write.create(root, rel, step["text"].encode())
+        return [(rel, None)]
+    if step["do"] == "remove":
+        before = _read(root, rel)
+        write.remove(root, rel)
+        return [(rel, before)]
+    if step["do"] == "move":
+        before = _read(root, rel)
+        write.move(root, rel, step["to"])
+        return [(rel, before), (str(step["to"]), None)]
+    for attempt in range(5):
+        before = _read(root, rel)
+        if before is None:
+            raise Refusal("missing", f"{rel} is not there.", "It may have been moved or deleted; recall again.")
+        try:
+            write.replace(root, rel, edited(before, step), write.revision(before))
+            return [(rel, before)]
+        except Refusal as error:
+            if error.code != "changed" or attempt == 4:
+                raise
+    return []
+
+
+def edited(data: bytes, step: dict[str, Any]) -> bytes:
+    """`data` with the step's properties set and its entries appended to lists that do not hold them."""
+    from vaultcore import properties
+
+    text, _ = properties.decode(data)
+    held = properties.read(text).values
+    changes: dict[str, object] = dict(step.get("set") or {})
+    for name, entries in (step.get("append") or {}).items():
+        items = properties.as_list(held.get(name)) if held.get(name) is not None else []
+        ids = {record.target(i) for i in items}
+        items += [e for e in entries if record.target(e) not in ids]
+        changes[name] = items
+    for name, entries in (step.get("drop") or {}).items():
+        items = properties.as_list(held.get(name)) if held.get(name) is not None else []
+        gone = {record.target(e) for e in entries}
+        changes[name] = [i for i in items if record.target(i) not in gone] or None
+    return properties.edit(data, changes)
+
+
+def _is_done(root: str, step: dict[str, Any]) -> bool:
+    data = _read(root, str(step["rel"]))
+    if step["do"] == "create":
+        return data == str(step["text"]).encode()
+    if step["do"] == "remove":
+        return data is None
+    if step["do"] == "move":
+        return data is None and _read(root, str(step["to"])) is not None
+    return data is not None and edited(data, step) == data
+
+
+def _undo(root: str, undo: list[tuple[str, bytes | None]]) -> None:
+    from vaultcore import write
+    from vaultcore.errors import VaultError
+
+    for rel, before in reversed(undo):
+        try:
+            if before is None:
+                write.remove(root, rel)
+            else:
+                now = _read(root, rel)
+                write.replace(root, rel, before, write.revision(now) if now is not None else None)
+        except (VaultError, OSError):
+            continue  # the intent is gone, the two sides of a link find each other again by the side that stands
+
+
+def _touched(step: dict[str, Any]) -> dict[str, Any] | None:
+    if step["do"] not in ("edit", "remove", "create", "move"):
+        return None
+    return {"path": step["rel"], "op": step.get("as", step["do"]), "id": step.get("id", "")}
+
+
+def _read(root: str, rel: str) -> bytes | None:
+    try:
+        with open(os.path.join(root, rel), "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _put(path: str, data: bytes) -> None:
+    fd = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(fd, data)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    os.replace(path + ".tmp", path)
+
+
+def _drop(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
