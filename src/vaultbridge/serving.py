@@ -36,7 +36,7 @@ def vault_of(arguments: list[str], environ: dict[str, str], cwd: str | None) -> 
 
 def prepare(arguments: list[str]) -> Callable[[int, int, Boot, bytes, bool], None]:
     """Everything that takes time before a connection can be served; what it returns serves it and ends the process."""
-    sdk.lighten()
+    sdk.import_server()
     import anyio
     import anyio._backends._asyncio  # now, not when the loop starts
 
@@ -58,7 +58,7 @@ def prepare(arguments: list[str]) -> Callable[[int, int, Boot, bytes, bool], Non
 
 def serve_plainly(arguments: list[str]) -> None:
     """The bridge over the SDK's own stdio transport, where there is no other way."""
-    sdk.lighten()
+    sdk.import_server()
     import anyio
     from mcp.server.stdio import stdio_server
 
