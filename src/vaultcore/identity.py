@@ -96,6 +96,8 @@ class Caller:
 
 
 ANONYMOUS = Caller()
+# somebody at the command line of this machine, to whom the whole vault belongs
+PERSON = Caller(source="person", vault=True)
 
 
 def canonical(name: object) -> str | None:
