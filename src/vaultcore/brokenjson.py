@@ -1,4 +1,4 @@
-"""Where a key stands in a JSON text, and what can be read of a broken one (merge markers, stray commas, a half file)."""
+"""Where a key stands in a JSON text, and what can be read of a broken one (merge markers, stray commas, cut off)."""
 
 from __future__ import annotations
 

@@ -47,10 +47,12 @@ def edit(data: bytes, changes: Mapping[str, object | None]) -> bytes:
 def _checked(name: str, value: object) -> object:
     if not name or not isinstance(name, str):
         raise VaultError(f"{name!r} is no name for a property: use text.")
+    if isinstance(value, str):
+        return scalars.clean(value)
     if isinstance(value, (list, tuple)):
         if all(item is None or isinstance(item, (str, int, float)) for item in value):
-            return list(value)
-    elif value is None or isinstance(value, (str, int, float)):
+            return [scalars.clean(item) if isinstance(item, str) else item for item in value]
+    elif value is None or isinstance(value, (int, float)):
         return value
     raise VaultError(f"The property {name} cannot hold a {type(value).__name__}: use text, numbers or a list of them.")
 
@@ -110,6 +112,8 @@ def _spans(block: str, lines: list[str]) -> tuple[list[tuple[str, int, int]], st
     spans = []
     for index, (key, _, first, _) in enumerate(found):
         last = found[index + 1][2] if index + 1 < len(found) else len(lines)
+        if last <= first:
+            raise VaultError("The properties stand on one line and cannot be edited safely: write one per line.")
         while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
             last -= 1
         spans.append((key, first, last))

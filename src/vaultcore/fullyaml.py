@@ -141,5 +141,5 @@ class _Builder:
         if self.odd:
             text = text.translate(_FROM_PRIVATE)
         if event.style in ('"', "'", "|", ">") or (event.tag and event.tag.endswith(":str")):
-            return scalars.join_surrogates(text)
+            return text
         return scalars.resolve(text)

@@ -150,7 +150,7 @@ def _close(text: str, start: int, stop: int) -> re.Match[str] | None:
     best: re.Match[str] | None = None
     for fence in ("\n---", "\n..."):
         at = start - 1
-        limit = best.start() if best else stop
+        limit = best.start() if best else stop + len(fence)
         while True:
             at = text.find(fence, at, limit)
             if at < 0:

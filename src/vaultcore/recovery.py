@@ -113,21 +113,28 @@ def explain(block: str, message: str, line: int, column: int) -> list[Problem]:
         rest = (key.group(2) or "") if key else ""
         if text[0] == "\t":
             found.append(_at(number, "a tab is used to indent, which YAML does not allow", "Use two spaces."))
-        elif text.lstrip()[0] in "*+" and _ITEM.match(text):
-            found.append(_at(number, f"list items start with -, not with {text.lstrip()[0]}", "Write `- ` instead."))
+        elif text.lstrip(" \t")[:1] in ("*", "+") and _ITEM.match(text):
+            found.append(_at(number, f"list items start with -, not with {text.strip()[0]}", "Write `- ` instead."))
         elif rest.startswith(("{{", "<%")):
             continue  # reported once, as template code
         elif key and rest[:1] not in ("", '"', "'", "[", "{", "|", ">", "#") and _needs_quotes(rest):
             fix = f"Put it in quotes: {key.group(1)}: {scalars.quoted(rest)[:80]}"
             found.append(_at(number, f"the value of {key.group(1)} is not valid YAML without quotes", fix))
     if not found:
+        lines = block.split("\n")
+        for number in (line - 1, line):
+            text = lines[number].rstrip(" \t\r") if 0 <= number < len(lines) else ""
+            if text and text[0] not in " \t]}#" and not _KEY.match(text) and not _ITEM.match(text):
+                line, column = number, 0
+                message = f"{text[:40]!r} is no line of `key: value`"
+                break
         message = f"the properties are not valid YAML: {message}"
         found.append(Problem("", message, line=line + 2, column=column + 1, fix="Mend that line."))
     return found
 
 
 def _needs_quotes(rest: str) -> bool:
-    return ": " in rest or rest[-1] == ":" or rest[0] in "@`%*&!," or rest[:2] in ("- ", "? ") or ":\t" in rest
+    return ": " in rest or rest[-1] == ":" or rest[0] in "@`%," or rest[:2] in ("- ", "? ") or ":\t" in rest
 
 
 def _at(number: int, message: str, fix: str) -> Problem:

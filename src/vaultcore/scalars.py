@@ -22,14 +22,15 @@ _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
-_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 
 # Plain when written: starts with a letter and holds nothing that any YAML reader could take for syntax.
-_PLAIN = re.compile(r"[^\W\d_](?:[^\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff:#\"'\[\]{},&*!|>%@`\\]|:(?=[^\s]))*\Z")
+_PLAIN = re.compile(
+    r"[^\W\d_](?:[^\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff:#\"'\[\]{},&*!|>%@`\\]|:(?=[^\s]))*\Z"
+)
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?\Z"
 )
-_OTHER_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
+_OTHER_WORDS = frozenset(("yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
@@ -55,7 +56,7 @@ def unescape(text: str) -> str | None:
         found = _ESCAPE.sub(_escape, text)
     except (KeyError, ValueError, OverflowError):
         return None
-    return join_surrogates(found) if "\\u" in text else found
+    return clean(found) if "\\u" in text else found
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -63,18 +64,16 @@ def _escape(match: re.Match[str]) -> str:
     return chr(int(digits, 16)) if digits else _ESCAPES[match.group(4)]
 
 
-def join_surrogates(text: str) -> str:
-    """Turn the JSON spelling of a character beyond 16 bits (two escapes) into that character."""
-    return _PAIR.sub(_join, text)
-
-
-def _join(match: re.Match[str]) -> str:
-    high, low = match.groups()
-    return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
+def clean(text: str) -> str:
+    """Turn JSON's spelling of a character beyond 16 bits (two escapes) into that character, a lone half into U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def scalar(value: object) -> str:
-    """Return `value` (text, number, boolean, None) as YAML on one line that reads back to the same value."""
+    """Return `value` (text, number, boolean, None) as YAML on one line that reads back to the same value.
+
+    Half a character (a lone surrogate), which no file can hold, becomes U+FFFD.
+    """
     if value is None:
         return "null"
     if value is True or value is False:
@@ -89,7 +88,7 @@ def scalar(value: object) -> str:
         return text
     if ("\\" in text or '"' in text) and not _UNSAFE.search(text):
         return "'" + text.replace("'", "''") + "'"
-    return '"' + _UNSAFE.sub(_unsafe, join_surrogates(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    return '"' + _UNSAFE.sub(_unsafe, clean(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
 
 
 def _unsafe(match: re.Match[str]) -> str:
@@ -105,7 +104,7 @@ def key(name: str) -> str:
 
 def quoted(text: str) -> str:
     """Return `text` in double quotes, whatever it holds."""
-    return '"' + _UNSAFE.sub(_unsafe, join_surrogates(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    return '"' + _UNSAFE.sub(_unsafe, clean(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
 
 
 def lines(name: str, value: object, indent: str = "") -> list[str]:
