@@ -138,7 +138,7 @@ def toml(value: str) -> str:
 
 
 def toml_block(item: Source, value: str) -> str:
-    """A TOML literal block, which escapes nothing; so it can hold neither three single quotes nor control characters."""
+    """A TOML literal block. It escapes nothing, so it can hold neither three single quotes nor control characters."""
     if "'''" in value or any(ord(character) < 32 and character not in "\n\t" for character in value):
         raise VaultError(f"{item.rel} holds ''' or control characters, which a command file cannot: leave them out")
     return f"'''\n{value}'''"

@@ -17,7 +17,7 @@ BLOCK = re.compile(r"---\n(.*?\n)?---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Source:
-    """One file: `rel` in the vault, `head` the properties, `body` the text below them, `body_line` where that starts."""
+    """One file: `rel` in the vault, `head` its properties, `body` the text below, `body_line` where that starts."""
 
     rel: str
     name: str
