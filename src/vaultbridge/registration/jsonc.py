@@ -193,6 +193,8 @@ def remove(text: str, path: tuple[str, ...]) -> str:
         comma = reader.skip(before)
         text = text[:comma] + text[comma + 1 :]
         start, end = start - 1, end - 1
+        if not text[comma:start].strip(" \t"):
+            start = comma
     line = text.rfind("\n", 0, start) + 1
     if not text[line:start].strip():  # alone on its lines
         stop = text.find("\n", end)
