@@ -32,7 +32,9 @@ def run(kind: str, code: str, answer: Callable[[Event], dict[str, Any] | None]) 
 
             _write(1, fastjson.dumps(reply))
     except BaseException as trouble:  # whatever it is, the session goes on
-        _complain(kind, trouble)
+        text = " ".join(str(trouble).split()) or type(trouble).__name__
+        usual = isinstance(trouble, (ValueError, LookupError, OSError))
+        complain(kind, text if usual else f"{type(trouble).__name__}: {text}")
     os._exit(0)  # nothing is left to clean up, and the interpreter takes a while to find that out
 
 
@@ -110,11 +112,9 @@ def _write(target: int, text: str) -> None:
         data = data[os.write(target, data) :]
 
 
-def _complain(kind: str, trouble: BaseException) -> None:
-    text = " ".join(str(trouble).split()) or type(trouble).__name__
-    if not isinstance(trouble, (ValueError, LookupError, OSError)):
-        text = f"{type(trouble).__name__}: {text}"
+def complain(kind: str, text: str) -> None:
+    """Say one thing on stderr, on one line."""
     try:
-        _write(2, f"om {kind}: {text[:300]}\n")
+        _write(2, f"om {kind}: {' '.join(text.split())[:300]}\n")
     except OSError:
         pass  # stderr is closed as well: there is nobody to tell

@@ -47,6 +47,10 @@ class Event:
         self.cwd = self.text("cwd")
         self.root = ""
 
+    @property
+    def agent_name(self) -> str:
+        return self.agent.__name__.rpartition(".")[2]
+
     def text(self, key: str) -> str:
         value = self.payload.get(key)
         return value if isinstance(value, str) else ""

@@ -1,0 +1,178 @@
+"""What is wrong with one note that has just been written. Nothing here judges its content."""
+
+from __future__ import annotations
+
+import os
+
+from vaultcore.session.plain import flat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from vaultcore.markdown import Document, Link
+    from vaultcore.properties import Properties
+    from vaultcore.session.census import Names
+    from vaultcore.session.settings import Settings
+
+LARGEST = 2_000_000  # bytes of a note that are read
+LINKS = 4  # broken links of one note that are named
+TEXT = 120  # characters of a body from which a note should have a link
+
+
+class Finding:
+    """One fault: `code` for counting, `line` (from 1; 0: the whole note), `text` a clause."""
+
+    __slots__ = ("code", "line", "text")
+
+    def __init__(self, code: str, text: str, line: int = 0) -> None:
+        self.code = code
+        self.text = text
+        self.line = line
+
+    def sentence(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+def applies(rel: str, settings: Settings) -> bool:
+    """True for what is somebody's note: Markdown, no dot folder, no part of the template, no generated page."""
+    parts = rel.split("/")
+    if rel[-3:].lower() != ".md" or any(part.startswith(".") or part == "node_modules" for part in parts):
+        return False
+    if parts[0] in ("templates", "thinking") or rel.lower() == f"{settings.get('memory_root')}/review.md".lower():
+        return False
+    return not any(covers(pattern, rel) for pattern in settings.words("infrastructure"))
+
+
+def covers(pattern: str, rel: str) -> bool:
+    """True if an infrastructure glob names this file: `*` within a name, `**` or a trailing slash for all below."""
+    if pattern.endswith("/**"):
+        pattern = pattern[:-2]
+    if pattern.endswith("/"):
+        return rel.startswith(pattern)
+    if "*" not in pattern:
+        return rel == pattern
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(rel, pattern) and (pattern.count("/") == rel.count("/") or "**" in pattern)
+
+
+def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding]:
+    """Read the note as it is on disk and say what is wrong; empty when it is gone or all is well."""
+    from vaultcore import markdown, properties
+
+    try:
+        with open(os.path.join(root, rel), "rb") as file:
+            data = file.read(LARGEST)
+        size = os.stat(os.path.join(root, rel)).st_size
+    except OSError:
+        return []
+    text, remark = properties.decode(data)
+    props = properties.read(text)
+    found = [Finding("encoding", remark)] if remark else []
+    found += of_properties(props, settings)
+    found += merge_marks(text)
+    document = markdown.parse(text, props.body)
+    found += of_links(document, rel, names)
+    if not document.links and len(text) - props.body > TEXT:
+        found.append(Finding("no-link", "no link to any other note: connect it to its project, person or index"))
+    limit = settings.limit("split_bytes")
+    if size >= limit and "archive" not in rel.lower():
+        found.append(Finding("oversized", f"{size // 1000} kB; from {limit // 1000} kB on, split a note by subject (cut nothing)"))
+    return found + of_place(rel, props, settings)
+
+
+def of_place(rel: str, props: Properties, settings: Settings) -> list[Finding]:
+    """Where a note must not stay; for the end of a turn, not for the moment it is written."""
+    from vaultcore.session.hygiene import DONE, is_index
+
+    status = props.get("status")
+    if rel.startswith("work/active/") and isinstance(status, str) and status.strip().lower() in DONE:
+        return [Finding("place", f"status {flat(status, 20)}, but still in work/active (`python3 om.py tidy`)")]
+    if rel.startswith(f"{settings.get('mcp_inbox')}/") and not is_index(rel):
+        return [Finding("place", "still in the inbox: file it where its kind lives")]
+    return []
+
+
+def of_properties(props: Properties, settings: Settings) -> list[Finding]:
+    from vaultcore import requirements
+
+    rules = settings.get("frontmatter_required")
+    found = [
+        Finding("properties", f"properties: {flat(problem.message, 160)}", problem.line or 0) for problem in props.problems[:3]
+    ]
+    if props.state == "absent":
+        wanted = ", ".join(requirements.required(rules, [])) or "date, description, tags"
+        return [*found, Finding("properties", f"no properties: the note must start with --- and say {wanted}", 1)]
+    if props.state == "unreadable":
+        return found or [Finding("properties", "properties: the block is never closed with ---", 1)]
+    if not props.checked:
+        return found  # what PyYAML would have to judge is left to those who have it
+    return found + [
+        Finding("properties", f"property {flat(name, 40)} {flat(wrong, 90)}", 1) for name, wrong in requirements.faults(props, rules)
+    ]
+
+
+def merge_marks(text: str) -> list[Finding]:
+    """A conflict that git left in the note: all three marks, each at the start of a line."""
+    if "\n<<<<<<< " not in "\n" + text[:LARGEST] or "\n>>>>>>> " not in text or "\n=======" not in text:
+        return []
+    line = ("\n" + text).split("\n<<<<<<< ", 1)[0].count("\n") + 1
+    return [Finding("merge", "a merge conflict is not resolved (<<<<<<<)", line)]
+
+
+def of_links(document: Document, rel: str, names: Names) -> list[Finding]:
+    from vaultcore import links
+
+    resolver = links.Resolver(files_named=names.named, notes_called=lambda _: [], stems=lambda: [])
+    found = []
+    broken = 0
+    for link in document.links:
+        if not link.target or resolver.resolve(link.raw, rel).rel is not None:
+            continue
+        if names.look_again() and resolver.resolve(link.raw, rel).rel is not None:
+            continue
+        broken += 1
+        if broken > LINKS:
+            continue
+        shown = flat(link.target, 80)
+        if is_ticket(link.target):
+            found.append(Finding("ticket", f"[[{shown}]] is a ticket id, not a note: write it as plain text or a URL", link.line))
+        else:
+            found.append(Finding("broken-link", f"[[{shown}]] leads to no file{_instead(link, names)}", link.line))
+    if broken > LINKS:
+        found.append(Finding("broken-link", f"{broken - LINKS} more links lead to no file"))
+    return found
+
+
+def _instead(link: Link, names: Names) -> str:
+    from vaultcore import links
+
+    key = links.file_key(link.target)
+    near = links.Resolver(stems=lambda: names.like(key)).nearest(link.target, 2)
+    if not near:
+        return " (create the note, or write plain text)"
+    return "; nearest: " + ", ".join(f"[[{flat(rel.rsplit('/', 1)[-1][:-3], 60)}]]" for rel in near)
+
+
+def is_ticket(target: str) -> bool:
+    """Two to ten capitals, a hyphen, digits: OPS-123."""
+    letters, hyphen, digits = target.strip().partition("-")
+    return bool(hyphen) and 2 <= len(letters) <= 10 and letters.isascii() and letters.isalpha() and letters.isupper() and (
+        digits.isdigit() and digits.isascii()
+    )
+
+
+def cluster(root: str, rel: str, settings: Settings) -> tuple[str, list[str]] | None:
+    """(shared word, notes) when a note directly in work/active has company of the same subject there."""
+    from vaultcore.session import hygiene
+
+    folder, _, name = rel.rpartition("/")
+    if folder.lower() != "work/active":
+        return None
+    try:
+        loose = [each for each in os.listdir(os.path.join(root, folder)) if each[-3:].lower() == ".md"]
+    except OSError:
+        return None
+    for word, members in hygiene.clusters(loose, settings.limit("cluster_notes")):
+        if name in members:
+            return word, members
+    return None
