@@ -10,7 +10,7 @@ import os
 
 from vaultcore import walk
 from vaultcore.errors import Problem, VaultError
-from vaultcore.patterns import Names, Roots, fold, loose
+from vaultcore.patterns import GLOB, Names, Roots, fold, loose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _exists(root: str, entry: str) -> bool:
     """Tell whether the part of a root before its first glob is on disk, in any case."""
     folder = root
     for part in entry.rstrip("/").split("/"):
-        if any(mark in part for mark in "*?["):
+        if GLOB.search(part):
             return True
         path = os.path.join(folder, part)
         if not os.path.lexists(path):

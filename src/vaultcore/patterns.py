@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_GLOB = re.compile(r"[*?\[]")
+GLOB = re.compile(r"[*?]|\[[!^]?[^/][^/\]]*\]")
 _LONGEST = 500
 
 
@@ -72,7 +72,7 @@ def _clean(declared: Iterable[str], what: str) -> tuple[list[str], list[str]]:
     unusable: list[str] = []
     for entry in declared:
         text = entry.strip().replace("\\", "/")
-        parts = [part.strip() if _GLOB.search(part) is None else part for part in text.split("/")]
+        parts = [part.strip() if GLOB.search(part) is None else part for part in text.split("/")]
         parts = [part for part in parts if part not in ("", ".")]
         if not parts or ".." in parts or len(text) > _LONGEST:
             unusable.append(f"the {what} {entry[:80]!r} names nothing in the vault and is not used")
@@ -86,7 +86,7 @@ def _clean(declared: Iterable[str], what: str) -> tuple[list[str], list[str]]:
 def _opening(entry: str) -> str:
     path, folder = entry.rstrip("/"), entry.endswith("/")
     source = _translate(fold(path))
-    if _GLOB.search(path) is None:
+    if GLOB.search(path) is None:
         return f"(?s:{source}(?:/.*)?)"
     return f"(?s:{source}/.*)" if folder else f"(?s:{source})"
 
@@ -94,6 +94,8 @@ def _opening(entry: str) -> str:
 def _closing(entry: str) -> str:
     path = entry.rstrip("/")
     source = _translate(loose(path))
+    if "[" in path:
+        source = f"(?:{source}|{re.escape(loose(path))})"  # a folder may well be called [drafts]
     anchor = "" if "/" in path else "(?:.*/)?"
     return rf"(?s:{anchor}{source}(?:\.md)?(?:/|\Z))"
 
@@ -127,11 +129,28 @@ def _translate(pattern: str) -> str:
             if not inner or "/" in inner:
                 out.append(r"\[")
             else:
-                negated = inner[0] in "!^"
-                body = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner[1:] if negated else inner)
-                out.append(f"(?!/)[{'^' if negated else ''}{body}]")
+                out.append(_class(inner))
                 at = close
         else:
             out.append(re.escape(char))
         at += 1
     return "".join(out)
+
+
+def _class(inner: str) -> str:
+    """Return a character class; a range that runs backwards holds nothing."""
+    negated = inner[0] in "!^"
+    rest = inner[1:] if negated else inner
+    parts: list[str] = []
+    at = 0
+    while at < len(rest):
+        if rest[at + 1 : at + 2] == "-" and at + 2 < len(rest):
+            if rest[at] <= rest[at + 2]:
+                parts.append(f"{re.escape(rest[at])}-{re.escape(rest[at + 2])}")
+            at += 3
+        else:
+            parts.append(re.escape(rest[at]))
+            at += 1
+    if not parts:
+        return "[^/]" if negated else "(?!)"
+    return f"(?!/)[{'^' if negated else ''}{''.join(parts)}]"
