@@ -24,8 +24,12 @@ def place(root: str, rel: str, *, follow: bool = False, hidden: bool = False, fr
         raise VaultError(f"The vault {real} is not there: check whether it was moved, renamed or unmounted.")
     if not isinstance(rel, str) or not rel or "\0" in rel:
         raise Refusal("name", "A path inside the vault is needed.", "Give one such as brain/Note.md.")
+    try:
+        rel.encode()
+    except UnicodeEncodeError:
+        raise Refusal("name", f"{rel!r} is not valid Unicode.", "Choose another name.") from None
     parts = rel.split("/")
-    if rel.startswith(("/", "\\", "~")) or os.path.isabs(rel) or re.match(r"[A-Za-z]:", rel) or ".." in parts:
+    if rel.startswith(("/", "\\", "~")) or os.path.isabs(rel) or re.match(r"[A-Za-z]:[/\\]", rel) or ".." in parts:
         raise outside(rel)
     if "\\" in rel or "" in parts or "." in parts:
         raise Refusal("name", f"{rel!r} is not a plain path.", "Write folders and the name with single slashes.")
@@ -59,10 +63,7 @@ def _check_names(root: str, parts: list[str], rel: str) -> None:
         if known:
             continue
         why = ""
-        try:
-            size = len(part.encode())
-        except UnicodeEncodeError:
-            raise Refusal("name", f"{rel!r} is not valid Unicode.", "Choose another name.") from None
+        size = len(part.encode())
         if size > 255:
             why = f"is {size} bytes long, and most file systems stop at 255"
         elif part[-1] in ". ":
