@@ -91,8 +91,13 @@ def reconcile(root: str, store: Store, known: Known, journal: Journal) -> list[d
     """
     started = known.load()
     stamps = store.stamps
-    suspects = [rel for rel, stamp in stamps.items() if known.held.get(rel, ("", "", ""))[:2] != stamp]
-    gone = [rel for rel in known.held if rel not in stamps]
+    looked = stamps if store.unseen_all else [rel for rel in store.unseen if rel in stamps]
+    suspects = [rel for rel in looked if known.held.get(rel, ("", "", ""))[:2] != stamps[rel]]
+    gone = [
+        rel for rel in (known.held if store.unseen_all else store.unseen) if rel in known.held and rel not in stamps
+    ]
+    store.unseen_all = not started
+    store.unseen.clear()
     if not suspects and not gone:
         return []
     logged = _logged(journal)

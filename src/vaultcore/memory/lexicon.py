@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 
-from . import forms, record
+from . import forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from .record import Record
 
 TITLE_WEIGHT = 3
 K1 = 1.2
 B = 0.6
+RAREST = 24
 
 
 class Lexicon:
@@ -26,15 +26,7 @@ class Lexicon:
         self.postings: dict[str, dict[str, int]] = {}
         self.lengths: dict[str, int] = {}
         self.total = 0
-        self.held: dict[str, tuple[frozenset[str], Record]] = {}
-
-    def sync(self, records: dict[str, Record]) -> None:
-        """Hold exactly `records`, touching only what changed since the last call."""
-        for rel in [rel for rel, (_, r) in self.held.items() if records.get(rel) is not r]:
-            self.remove(rel)
-        for rel, r in records.items():
-            if rel not in self.held:
-                self.add(r)
+        self.held: dict[str, tuple[Record, frozenset[str]]] = {}
 
     def add(self, r: Record) -> None:
         counts: dict[str, int] = {}
@@ -47,10 +39,10 @@ class Lexicon:
             self.postings.setdefault(word, {})[r.rel] = n
         self.lengths[r.rel] = sum(counts.values())
         self.total += self.lengths[r.rel]
-        self.held[r.rel] = (frozenset(counts), r)
+        self.held[r.rel] = (r, frozenset(counts))
 
     def remove(self, rel: str) -> None:
-        words, _ = self.held.pop(rel)
+        _, words = self.held.pop(rel)
         for word in words:
             docs = self.postings[word]
             del docs[rel]
@@ -58,35 +50,33 @@ class Lexicon:
                 del self.postings[word]
         self.total -= self.lengths.pop(rel)
 
-    def scores(self, query: str, within: Iterable[str] | None = None) -> dict[str, float]:
+    def scores(self, query: str, words: list[str] | None = None) -> dict[str, float]:
         """BM25 of every record that holds a word of `query`; stop words count only when there is nothing else."""
-        words = list(dict.fromkeys(forms.words(query[:2_000])))
-        if not any(w in self.postings for w in words):
-            words = list(dict.fromkeys(forms.words(query[:2_000], keep_stops=True)))
+        if words is None:
+            words = list(dict.fromkeys(forms.words(query[:2_000])))
+            if not any(w in self.postings for w in words):
+                words = list(dict.fromkeys(forms.words(query[:2_000], keep_stops=True)))
         count = len(self.lengths)
         if not count or not words:
             return {}
         average = self.total / count or 1.0
         found: dict[str, float] = {}
+        lengths, get = self.lengths, found.get
         for word in words[:64]:
             docs = self.postings.get(word)
             if not docs:
                 continue
-            weight = math.log(1 + (count - len(docs) + 0.5) / (len(docs) + 0.5))
+            weight = math.log(1 + (count - len(docs) + 0.5) / (len(docs) + 0.5)) * (K1 + 1)
+            share = K1 * B / average
             for rel, n in docs.items():
-                length = self.lengths[rel]
-                found[rel] = found.get(rel, 0.0) + weight * n * (K1 + 1) / (n + K1 * (1 - B + B * length / average))
-        if within is not None:
-            keep = set(within)
-            return {rel: score for rel, score in found.items() if rel in keep}
+                found[rel] = get(rel, 0.0) + weight * n / (n + K1 * (1 - B) + share * lengths[rel])
         return found
 
     def nearest(self, text: str, most: int) -> list[str]:
         """The records that share the rarest words with `text`, best first."""
-        ranked = sorted(self.scores(text).items(), key=lambda item: (-item[1], item[0]))
-        return [rel for rel, _ in ranked[:most]]
-
-
-def exact(r: Record, query: str) -> bool:
-    """Whether `query` is the id, file name, title or an alias of `r`."""
-    return query.strip() == r.key or record.target(query.strip()) == r.id != "" or forms.title(query) in r.names
+        words = [w for w in dict.fromkeys(forms.words(text)) if w in self.postings]
+        words.sort(key=lambda w: len(self.postings[w]))
+        # words that a tenth of all records have tell nothing apart, unless there are no others
+        rare = [w for w in words if len(self.postings[w]) * 10 <= len(self.lengths)][:RAREST]
+        found = self.scores("", rare if len(rare) >= 3 else words[:RAREST])
+        return [rel for _, rel in heapq.nsmallest(most, ((-score, rel) for rel, score in found.items()))]

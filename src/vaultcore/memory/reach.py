@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Reader:
     """Somebody who asks: project names and platforms, folded. `everything` is a person or the vault's own session."""
 
-    __slots__ = ("projects", "platforms", "everything", "name")
+    __slots__ = ("projects", "platforms", "everything", "name", "mark")
 
     def __init__(self, projects: Iterable[str] = (), platforms: Iterable[str] = (), everything: bool = False) -> None:
         names = list(projects)
@@ -22,6 +22,7 @@ class Reader:
         self.projects = frozenset(record.name(p) for p in names) - {""}
         self.platforms = frozenset(record.name(p) for p in platforms) - {""}
         self.everything = everything
+        self.mark = (self.projects, self.platforms, everything)
 
 
 PERSON = Reader(everything=True)
@@ -81,9 +82,21 @@ class Names:
         self.by_key: dict[str, list[Record]] = {}
         self.by_name: dict[str, list[Record]] = {}
         for r in records:
-            self.by_key.setdefault(r.key, []).append(r)
-            for name in r.names:
-                self.by_name.setdefault(name, []).append(r)
+            self.add(r)
+
+    def add(self, r: Record) -> None:
+        self.by_key.setdefault(r.key, []).append(r)
+        for name in r.names:
+            self.by_name.setdefault(name, []).append(r)
+
+    def remove(self, r: Record) -> None:
+        for table, names in ((self.by_key, (r.key,)), (self.by_name, r.names)):
+            for name in names:
+                left = [other for other in table.get(name, ()) if other is not r]
+                if left:
+                    table[name] = left
+                else:
+                    table.pop(name, None)
 
     def find(self, entry: str) -> list[Record]:
         """Every record that `entry` (id, file name, title or alias) may mean, exact id first."""
@@ -118,14 +131,14 @@ class Edges:
 
     def __init__(self, records: Iterable[Record], names: Names | None = None) -> None:
         records = list(records)
-        names = names or Names(records)
+        names = Names(records) if names is None else names
         self.by: dict[str, list[tuple[Record | None, str]]] = {}
         self.of: dict[str, list[Record]] = {}
         for r in records:
             for entry in r.superseded_by:
                 self._add(r, names.replacement(r, entry), entry)
         for r in records:
-            for entry in r.supersedes:
+            for entry in r.supersedes:  # one side is enough: the other may have been lost in a merge
                 old = names.predecessor(r, entry)
                 if old is not None:
                     self._add(old, r, entry)

@@ -80,12 +80,9 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
             f"A person has ruled this out{why}.",
             "Do not record it again; a person can lift it with `om restore`.",
         )
-    seen = {rel: r for rel, r in store.records.items() if reach.sees(r, writer.reader)}
-    states = _states(store, writer)
-    named = [_target(store, entry, seen, states) for entry in draft.supersedes]
-    named = list({r.rel: r for r in named}.values())
+    named = list({r.rel: r for r in (_target(store, entry, writer) for entry in draft.supersedes)}.values())
     text = similarity.Text(new)
-    held = _meeting(store, new, text, {r.rel for r in named}, seen, states)
+    held, states = _meeting(store, new, text, {r.rel for r in named}, writer)
     for r, other in held:
         if similarity.same(text, other):
             outcome = _same(r, new, states)
@@ -107,16 +104,11 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
     return outcome
 
 
-def _states(store: Store, writer: Writer) -> dict[str, str]:
-    """The state of everything the writer sees, as the writer is served it."""
-    everything = selection.select(store, writer.reader, include=selection.INCLUDES)
-    return {e.record.rel: e.state for e in everything.entries}
-
-
-def _target(store: Store, entry: str, seen: dict[str, Record], states: dict[str, str]) -> Record:
+def _target(store: Store, entry: str, writer: Writer) -> Record:
     """The one memory that a `supersedes` entry means. What the writer cannot see does not exist."""
-    found = [r for r in store.names.find(entry) if r.rel in seen]
-    live = [r for r in found if states.get(r.rel) not in ("superseded", "rejected", "archived")]
+    states = selection.judged(store, writer.reader, [r.rel for r in store.names.find(entry)])
+    found = [store.records[rel] for rel in states]
+    live = [r for r in found if states[r.rel] not in ("superseded", "rejected", "archived")]
     shown = record.one_line(entry)[:80]
     if len(live) == 1:
         return live[0]
@@ -125,27 +117,29 @@ def _target(store: Store, entry: str, seen: dict[str, Record], states: dict[str,
         raise contract.refuse(
             "ambiguous", f"supersedes {shown!r} means {len(live)} memories: {several}.", "Name one by its id."
         )
-    if found:
-        newer = [new for new, _ in store.edges.by.get(found[0].rel, ()) if new is not None and new.rel in seen]
-        if newer:
-            raise contract.refuse(
-                "superseded-already",
-                f"supersedes {shown!r} was itself replaced by {newer[-1].title[:120]!r} ({newer[-1].key}).",
-                "Supersede that one instead.",
-                ids=[newer[-1].key],
-            )
-        return found[0]
-    raise contract.refuse(
-        "unknown-memory",
-        f"supersedes {shown!r} names no memory you can see.",
-        "recall finds its id; nothing was written.",
-    )
+    if not found:
+        raise contract.refuse(
+            "unknown-memory",
+            f"supersedes {shown!r} names no memory you can see.",
+            "recall finds its id; nothing was written.",
+        )
+    superseded, _ = selection.standing(store, writer.reader)
+    newer = superseded.get(found[0].rel)
+    if newer:
+        raise contract.refuse(
+            "superseded-already",
+            f"supersedes {shown!r} was itself replaced by {newer[-1].title[:120]!r} ({newer[-1].key}).",
+            "Supersede that one instead.",
+            ids=[newer[-1].key],
+        )
+    return found[0]
 
 
 def _meeting(
-    store: Store, new: Record, text: similarity.Text, named: set[str], seen: dict[str, Record], states: dict[str, str]
-) -> list[tuple[Record, similarity.Text]]:
-    """The memories to compare with: nearest by words, of the same title, about the same key, or opening alike."""
+    store: Store, new: Record, text: similarity.Text, named: set[str], writer: Writer
+) -> tuple[list[tuple[Record, similarity.Text]], dict[str, str]]:
+    """The memories to compare with, and their states: nearest by words, of the same title, about the same key, of the
+    same body, or opening alike; only what the writer is served and what shares a reader with the new one."""
     wanted: dict[str, None] = {}
     for rel in store.lexicon.nearest(f"{new.title}\n{new.body[:4_000]}", NEAR):
         wanted[rel] = None
@@ -155,11 +149,9 @@ def _meeting(
     for rels in (held.opening(text.claims), held.about(new.about) if new.about else (), held.body(text.body)):
         for rel in sorted(rels):
             wanted[rel] = None
-    return [
-        (seen[rel], store.text(seen[rel]))
-        for rel in wanted
-        if rel in seen and rel not in named and rel in states and reach.overlap(seen[rel], new)
-    ]
+    states = selection.judged(store, writer.reader, [rel for rel in wanted if rel not in named])
+    records = [store.records[rel] for rel in states]
+    return [(r, store.text(r)) for r in records if reach.overlap(r, new)], states
 
 
 def _same(r: Record, new: Record, states: dict[str, str]) -> Outcome | None:

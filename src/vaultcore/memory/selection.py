@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 
-from . import lexicon, reach
+from . import forms, reach, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .reach import Reader
     from .record import Record
     from .store import Store
 
+EXACT = 1e9
+LIVE = ("current", "disputed")
 INCLUDES = ("history", "candidates", "rejected", "archived", "expired")
 STATE_OF = {
     "history": ("superseded", "archived", "expired"),
@@ -40,13 +44,13 @@ class Entry:
 class Selection:
     """`entries` in order; `left_out` counts visible ones by state; `withheld` counts what `reader` may not see, by reason."""
 
-    __slots__ = ("entries", "left_out", "withheld", "reasons")
+    __slots__ = ("entries", "left_out", "withheld", "places")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.left_out: dict[str, int] = {}
         self.withheld: dict[str, int] = {}
-        self.reasons: list[str] = []
+        self.places: dict[str, int] | None = None
 
 
 def rivals(store: Store, visible: dict[str, Record]) -> dict[str, list[Record]]:
@@ -78,6 +82,32 @@ def state_of(store: Store, r: Record, at: float, known_at: float | None) -> str:
     return "upcoming" if at < r.valid[0] else "current"
 
 
+def standing(store: Store, reader: Reader, known_at: float | None = None) -> tuple[dict[str, list[Record]], set[str]]:
+    """Among what `reader` sees: who is superseded by what it is served, and who is withheld with its replacement."""
+    edges = store.edges
+    linked = {rel for pair in (edges.by, edges.of) for rel in pair}
+    records = [store.records[rel] for rel in linked]
+    visible = [r for r in records if reach.sees(r, reader) and not (known_at is not None and r.known > known_at)]
+    superseded, withheld = reach.replaced(visible, edges, reader, known_at)
+    if reader.everything:
+        superseded.update({rel: [] for rel in withheld})
+        withheld = set()
+    return superseded, withheld
+
+
+def judged(store: Store, reader: Reader, rels: Iterable[str]) -> dict[str, str]:
+    """The state of each of `rels` as `reader` is served it now; what it is not served is left out."""
+    now = time.time()
+    superseded, withheld = standing(store, reader)
+    found: dict[str, str] = {}
+    for rel in rels:
+        r = store.records.get(rel)
+        if r is not None and rel not in withheld and reach.sees(r, reader):
+            state = state_of(store, r, now, None)
+            found[rel] = "superseded" if rel in superseded and state in ("current", "expired", "upcoming") else state
+    return found
+
+
 def select(
     store: Store,
     reader: Reader,
@@ -91,28 +121,52 @@ def select(
     A query reorders inside the live and the superseded group: it drops nothing, and nothing superseded rises over
     its replacement. `as_of` asks for what was true then, `known_at` for what the vault knew then (both seconds).
     """
-    now = time.time()
-    at = now if as_of is None else as_of
+    with store.lock:
+        now = time.time()
+        stones = store.tombstones.generation
+        asked = (reader.mark, tuple(sorted(include)), as_of, known_at, stones)
+        held = store.kept.get(asked)
+        if not (isinstance(held, tuple) and held[0] > now):
+            if len(store.kept) > 32:
+                store.kept.clear()
+            held = store.kept[asked] = _gather(store, reader, include, now if as_of is None else as_of, known_at)
+        base: Selection = held[1]
+        found = Selection()
+        found.left_out, found.withheld = base.left_out, base.withheld
+        found.entries = base.entries
+        if query.strip():
+            found.entries = _by_query(store, base, query)
+        return found
+
+
+def _gather(
+    store: Store, reader: Reader, include: tuple[str, ...], at: float, known_at: float | None
+) -> tuple[float, Selection]:
+    """The selection without a query, in order, and the moment until which it holds."""
     found = Selection()
+    until = times.NEVER
     visible: dict[str, Record] = {}
+    states: dict[str, str] = {}
+    hidden = 0
     for rel, r in store.records.items():
         if known_at is not None and r.known > known_at:
             continue
         if reach.sees(r, reader):
             visible[rel] = r
+            states[rel] = state_of(store, r, at, known_at)
+            for bound in r.valid:
+                if at < bound < until:
+                    until = bound
         else:
-            found.withheld["scope"] = found.withheld.get("scope", 0) + 1
-    states = {rel: state_of(store, r, at, known_at) for rel, r in visible.items()}
-    superseded, withheld = reach.replaced(visible.values(), store.edges, reader, known_at)
-    if reader.everything:
-        superseded.update({rel: [] for rel in withheld})
-    else:
-        found.withheld["replacement out of reach"] = len(withheld)
-        for rel in withheld:
-            del visible[rel]
+            hidden += 1
+    superseded, withheld = standing(store, reader, known_at)
+    found.withheld = {"scope": hidden, "a replacement out of reach": len(withheld)}
+    for rel in withheld:
+        visible.pop(rel, None)
     live = {rel: r for rel, r in visible.items() if states[rel] == "current" and rel not in superseded}
     disputes = rivals(store, live)
     wanted = {state for name in include for state in STATE_OF.get(name, ())}
+    edges = store.edges
     for rel, r in visible.items():
         state = states[rel]
         by = superseded.get(rel, [])
@@ -123,12 +177,14 @@ def select(
         elif state == "current" and r.declared == "disputed":
             state = "disputed"
         if state in ("current", "disputed") or state in wanted:
-            gone = [entry for new, entry in store.edges.by.get(rel, ()) if new is None]
+            gone = [entry for new, entry in edges.by.get(rel, ()) if new is None]
             found.entries.append(Entry(r, state, by, gone, _why(r, reader)))
         else:
             found.left_out[state] = found.left_out.get(state, 0) + 1
-    _order(store, found.entries, reader, query)
-    return found
+    found.entries.sort(key=lambda e: e.record.order, reverse=True)
+    found.entries.sort(key=lambda e: (e.state not in LIVE, -reach.specificity(e.record, reader)))
+    _newer_rival_first(found.entries)
+    return until, found
 
 
 def _why(r: Record, reader: Reader) -> str:
@@ -140,20 +196,28 @@ def _why(r: Record, reader: Reader) -> str:
     return {50: "names this platform", 10: "general"}.get(level, "the vault's own session")
 
 
-def _order(store: Store, entries: list[Entry], reader: Reader, query: str) -> None:
-    entries.sort(key=lambda e: e.record.order, reverse=True)
-    if query.strip():
-        scores = store.lexicon.scores(query)
-        for e in entries:
-            e.score = 1e9 if lexicon.exact(e.record, query) else round(scores.get(e.record.rel, 0.0), 4)
-        entries.sort(key=lambda e: (e.state not in ("current", "disputed"), -e.score, -_level(e, reader)))
-    else:
-        entries.sort(key=lambda e: (e.state not in ("current", "disputed"), -_level(e, reader)))
-    _newer_rival_first(entries)
-
-
-def _level(e: Entry, reader: Reader) -> int:
-    return reach.specificity(e.record, reader)
+def _by_query(store: Store, base: Selection, query: str) -> list[Entry]:
+    """The same entries, best match first inside the live and the other group."""
+    if base.places is None:
+        base.places = {e.record.rel: i for i, e in enumerate(base.entries)}
+    places, entries = base.places, base.entries
+    scores = store.lexicon.scores(query)
+    key, form = query.strip(), forms.title(query)
+    for r in store.names.find(key) or store.names.by_name.get(form, ()):
+        scores[r.rel] = EXACT
+    hits = sorted(((-round(score, 4), places[rel]) for rel, score in scores.items() if rel in places))
+    best: list[Entry] = []
+    for score, i in hits:
+        e = entries[i]
+        found = Entry(e.record, e.state, e.by, e.gone, e.why)
+        found.score = -score
+        best.append(found)
+    matched = {i for _, i in hits}
+    rest = [e for i, e in enumerate(entries) if i not in matched]
+    ordered = [e for e in best if e.state in LIVE] + [e for e in rest if e.state in LIVE]
+    ordered += [e for e in best if e.state not in LIVE] + [e for e in rest if e.state not in LIVE]
+    _newer_rival_first(ordered)
+    return ordered
 
 
 def _newer_rival_first(entries: list[Entry]) -> None:

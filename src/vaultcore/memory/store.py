@@ -25,6 +25,16 @@ REVIEW = "Review.md"
 LARGEST = 2_000_000
 
 
+class Gone:
+    """The last known state of a file whose folder cannot be listed now."""
+
+    __slots__ = ("st_size", "st_mtime_ns")
+
+    def __init__(self, size: int, mtime_ns: int) -> None:
+        self.st_size = size
+        self.st_mtime_ns = mtime_ns
+
+
 class Store:
     """`records` maps vault-relative paths to memories, `inbox` to proposals that nobody accepted yet.
 
@@ -41,34 +51,43 @@ class Store:
         self.generation = 0
         self.lock = threading.RLock()
         self.stamps: dict[str, tuple[int, int]] = {}
-        self._lexicon = Lexicon()
-        self._lexicon_at = -1
-        self._names: Names | None = None
+        self.unseen: set[str] = set()  # changed since the log was last held against the files
+        self.unseen_all = True  # nothing was compared yet in this process
+        self._names = Names(())
         self._edges: Edges | None = None
+        self._edges_at = -1
+        self._changes: list[str] = []
+        self._lexicon = Lexicon()
+        self._lexicon_at = 0
         self._tombstones: Tombstones | None = None
         self._ruled: dict[str, tuple[Record, int, bool]] = {}
         self._texts: dict[str, tuple[Record, Text]] = {}
         self._tables = Tables()
-        self._tables_at = -1
+        self._tables_at = 0
+        self.kept: dict[object, object] = {}  # what follows from one generation, by what it was asked with
         self._doubts: dict[str, tuple[Record, str]] = {}
 
-    # -- what is on disk ------------------------------------------------------------------------------------------
+    # -- what is on disk ----------------------------------------------------------------------------------------------
 
     def refresh(self) -> list[str]:
         """Bring everything up to the files; returns the paths that were added, changed or removed."""
         with self.lock:
-            found: dict[str, tuple[int, int]] = {}
-            for rel, size, mtime_ns in self._listing():
-                found[rel] = (size, mtime_ns)
-            changed = [rel for rel in self.stamps if rel not in found]
-            for rel in changed:
-                self._drop(rel)
-            for rel, stamp in found.items():
-                if self.stamps.get(rel) != stamp:
+            stamps = self.stamps
+            found: set[str] = set()
+            changed: list[str] = []
+            note, held = found.add, stamps.get
+            for rel, state in self._listing():
+                note(rel)
+                stamp = (state.st_size, state.st_mtime_ns)
+                if held(rel) != stamp:
                     self._load(rel, *stamp)
                     changed.append(rel)
+            if len(found) != len(stamps) or changed:
+                for rel in [rel for rel in stamps if rel not in found]:
+                    self._drop(rel)
+                    changed.append(rel)
             if changed:
-                self._changed()
+                self._changed(changed)
             return changed
 
     def reread(self, rels: list[str]) -> None:
@@ -81,17 +100,29 @@ class Store:
                     self._drop(rel)
                     continue
                 self._load(rel, found.st_size, found.st_mtime_ns)
-            self._changed()
+            self._changed(rels)
 
-    def _changed(self) -> None:
+    def _changed(self, rels: list[str]) -> None:
         self.generation += 1
-        self._names = self._edges = None
+        self._changes.extend(rels)
+        self.unseen.update(rels)
+        self.kept.clear()
 
     def _drop(self, rel: str) -> None:
         self.stamps.pop(rel, None)
-        self.records.pop(rel, None)
+        self._put(self.records, rel, None)
         self.inbox.pop(rel, None)
         self.problems.pop(rel, None)
+
+    def _put(self, held: dict[str, Record], rel: str, r: Record | None) -> None:
+        old = held.pop(rel, None) if r is None else held.get(rel)
+        if r is not None:
+            held[rel] = r
+        if held is self.records:
+            if old is not None:
+                self._names.remove(old)
+            if r is not None:
+                self._names.add(r)
 
     def _load(self, rel: str, size: int, mtime_ns: int) -> None:
         self.problems.pop(rel, None)
@@ -105,70 +136,87 @@ class Store:
         except OSError as error:
             # it is there and cannot be read now: what we knew stays, and it is tried again next time
             self.problems[rel] = f"{rel} cannot be read ({error.strerror or error}): check its permissions"
-            self.stamps.pop(rel, None)
+            self.stamps[rel] = (-1, -1)
             return
         self.stamps[rel] = (size, mtime_ns)
         r = record.parse(rel, data, size, mtime_ns)
-        held = self.inbox if rel.startswith(f"{self.folder}/{INBOX}/") else self.records
-        if r is None:
-            held.pop(rel, None)
-            if b"tags" not in data[:2000] and not data.startswith(b"---"):
-                self.problems[rel] = (
-                    f"{rel} has no properties, so it reaches nobody: give it scope, projects and a title"
-                )
-            return
-        held[rel] = r
+        self._put(self.inbox if rel.startswith(f"{self.folder}/{INBOX}/") else self.records, rel, r)
+        if r is None and not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
+            self.problems[rel] = f"{rel} has no properties, so it reaches nobody: give it scope, projects and a title"
 
-    def _listing(self) -> Iterator[tuple[str, int, int]]:
-        """Every Markdown file below the memory folder. An unreadable folder is not an empty one: what we knew stays."""
-        from vaultcore import walk
+    def _listing(self) -> Iterator[tuple[str, os.stat_result | Gone]]:
+        """Every Markdown file below the memory folder, as walk.walk finds them. An unreadable folder is not an empty
+        one: what we knew of it stays."""
+        stack = [(os.path.join(self.root, self.folder), self.folder + "/")]
+        stamps = self.stamps
+        while stack:
+            path, prefix = stack.pop()
+            try:
+                with os.scandir(path) as entries:
+                    for entry in entries:
+                        name = entry.name
+                        rel = prefix + name
+                        try:
+                            if rel in stamps or (name[-3:].lower() == ".md" and self._welcome(rel, entry)):
+                                yield rel, entry.stat()
+                            elif name[0] != "." and entry.is_dir(follow_symlinks=False) and name != "node_modules":
+                                stack.append((entry.path, rel + "/"))
+                        except OSError:
+                            continue  # gone since the listing
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                folder = prefix.rstrip("/")
+                self.problems[folder] = f"{folder} cannot be listed ({error.strerror or error}): check its permissions"
+                yield from [(rel, Gone(*stamp)) for rel, stamp in stamps.items() if rel.startswith(prefix)]
 
-        problems: list[Problem] = []
-        review = f"{self.folder}/{REVIEW}"
-        for entry in walk.walk(self.root, self.folder, problems=problems):
-            if entry.conflict:
-                self.problems[entry.rel] = (
-                    f"{entry.rel} is a sync tool's conflict copy and is not served: merge or delete it"
-                )
-            elif entry.rel != review:
-                yield entry.rel, entry.size, entry.mtime_ns
-        for problem in problems:
-            self.problems[problem.path] = problem.sentence()
-            if "cannot be read" in problem.message:
-                inside = problem.path.rstrip("/") + "/"
-                yield from [(rel, *stamp) for rel, stamp in self.stamps.items() if rel.startswith(inside)]
+    def _welcome(self, rel: str, entry: os.DirEntry[str]) -> bool:
+        """Whether a file not seen before may be a memory: no dot file, no conflict copy, no link out of the vault."""
+        from .. import walk
+
+        if entry.name.startswith(".") or rel == f"{self.folder}/{REVIEW}" or "\\" in entry.name:
+            return False
+        if walk.is_conflict(entry.name):
+            self.problems[rel] = f"{rel} is a sync tool's conflict copy and is not served: merge or delete it"
+            return False
+        if entry.is_symlink() and walk.contained(self.root, rel) is None:
+            return False
+        return entry.is_file()
 
     # -- what follows from it -------------------------------------------------------------------------------------
 
     @property
     def names(self) -> Names:
-        with self.lock:
-            if self._names is None:
-                self._names = Names(self.records.values())
-            return self._names
+        return self._names
 
     @property
     def edges(self) -> Edges:
         with self.lock:
-            if self._edges is None:
-                self._edges = Edges(self.records.values(), self.names)
+            if self._edges is None or self._edges_at != self.generation:
+                self._edges = Edges(self.records.values(), self._names)
+                self._edges_at = self.generation
             return self._edges
 
     @property
     def lexicon(self) -> Lexicon:
         with self.lock:
-            if self._lexicon_at != self.generation:
-                self._lexicon.sync(self.records)
-                self._lexicon_at = self.generation
+            self._lexicon_at = self._catch_up(self._lexicon, self._lexicon_at)
             return self._lexicon
 
     @property
     def tables(self) -> Tables:
         with self.lock:
-            if self._tables_at != self.generation:
-                self._tables.sync(self.records)
-                self._tables_at = self.generation
+            self._tables_at = self._catch_up(self._tables, self._tables_at)
             return self._tables
+
+    def _catch_up(self, table: Lexicon | Tables, at: int) -> int:
+        for rel in dict.fromkeys(self._changes[at:]):
+            held, r = table.held.get(rel), self.records.get(rel)
+            if held is not None and held[0] is not r:
+                table.remove(rel)
+            if r is not None and (held is None or held[0] is not r):
+                table.add(r)
+        return len(self._changes)
 
     @property
     def tombstones(self) -> Tombstones:

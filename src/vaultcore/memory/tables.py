@@ -21,15 +21,7 @@ class Tables:
         self.titles: dict[str, int] = {}
         self.held: dict[str, tuple[Record, list[str], str, int, frozenset[str]]] = {}
 
-    def sync(self, records: dict[str, Record]) -> None:
-        """Hold exactly `records`, touching only what changed."""
-        for rel in [rel for rel, entry in self.held.items() if records.get(rel) is not entry[0]]:
-            self._remove(rel)
-        for rel, r in records.items():
-            if rel not in self.held:
-                self._add(r)
-
-    def _add(self, r: Record) -> None:
+    def add(self, r: Record) -> None:
         core = record.core(r.body)
         buckets = list({updates.bucket(c) for c in updates.claims(r.title, core)})
         about = key(r.about) if r.about else ""
@@ -44,7 +36,7 @@ class Tables:
             self.titles[word] = self.titles.get(word, 0) + 1
         self.held[r.rel] = (r, buckets, about, body, words)
 
-    def _remove(self, rel: str) -> None:
+    def remove(self, rel: str) -> None:
         _, buckets, about, body, words = self.held.pop(rel)
         for bucket in buckets:
             _discard(self.openings, bucket, rel)

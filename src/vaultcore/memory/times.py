@@ -14,7 +14,7 @@ ALWAYS = float("-inf")
 NEVER = float("inf")
 
 
-def moment(text: object, end_of_day: bool = False) -> float | None:
+def moment(given: object, end_of_day: bool = False) -> float | None:
     """Seconds since the epoch for a date or a date with time, else None.
 
     A date alone is its first moment in the local time zone (`end_of_day`: the first moment of the next day);
@@ -22,15 +22,15 @@ def moment(text: object, end_of_day: bool = False) -> float | None:
     """
     import datetime
 
-    if isinstance(text, datetime.date):
-        text = str(text.isoformat())
-    if not isinstance(text, str):
+    if isinstance(given, datetime.date):
+        given = given.isoformat()
+    if not isinstance(given, str):
         return None
-    text = text.strip()
+    text = given.strip()
     try:
         if _DATE.match(text):
-            day = datetime.datetime.strptime(text, "%Y-%m-%d")
-            return (day + datetime.timedelta(days=1) if end_of_day else day).timestamp()
+            start = datetime.datetime.strptime(text, "%Y-%m-%d")
+            return (start + datetime.timedelta(days=1) if end_of_day else start).timestamp()
         found = _MOMENT.match(text)
         if not found:
             return None

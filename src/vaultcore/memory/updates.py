@@ -112,7 +112,8 @@ def same_slot(held: str, new: str) -> bool:
     head = a[:n]
     if not any(w.casefold() in _VERBS for w in head) or head[0].casefold().strip(".,:;") in _PRONOUN:
         return False
-    if first[0].casefold() in _FUNCTION or second[0].casefold() in _FUNCTION:
+    # "The Beatles" and "Los Angeles" are names; "the queue" and "in March" are clauses
+    if first[0] in _FUNCTION or second[0] in _FUNCTION:
         return False
     if n < 5 and any(w.endswith(_ENDS) for w in head):
         return False
