@@ -38,8 +38,10 @@ class Workers:
 
     def __init__(self, threads: int = THREADS) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="call")
+        self.used = asyncio.Event()
 
     async def run(self, work: Callable[[], T]) -> T:
+        self.used.set()
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: context.run(work))
 
@@ -106,10 +108,14 @@ class Call:
         spent = round((time.monotonic() - self._started) * 1000)
         unlogged = getattr(self.module, "UNLOGGED", ())  # what may hold a secret is counted, not copied
         asked = {
-            key: f"{len(str(value))} characters" if key in unlogged else value[:LOGGED] if isinstance(value, str) else value
+            key: f"{len(str(value))} characters" if key in unlogged else _short(value)
             for key, value in self.values.items()
         }
         self.bridge.audit.record(action, self.caller, arguments=asked, ms=spent, **fields)
+
+
+def _short(value: object) -> object:
+    return value[:LOGGED] if isinstance(value, str) else value
 
 
 def refusal(error: Refusal) -> str:

@@ -91,10 +91,11 @@ def topics(bridge: Bridge, argument: str, typed: str) -> list[str]:
     """Completions for a prompt's argument, best first: titles of visible notes, for a topic also their tags."""
     from .resources import visible
 
-    rows = visible(bridge)
-    words = {row.title for row in rows if row.title}
+    entries = visible(bridge)
+    words = {title for _, title, _ in entries if title}
     if argument == "topic":
-        words.update(tag for row in rows for tag in row.tags)
+        seen = {rel for rel, _, _ in entries}
+        words.update(tag for tag, rels in bridge.index.tags().items() if not seen.isdisjoint(rels))
     return matches(words, typed)
 
 

@@ -9,8 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from vaultcore.index import Row
-
     from .bridge import Bridge
 
 SCHEME = "vault://note/"
@@ -70,39 +68,38 @@ def parse(text: str) -> tuple[str, int]:
     return rel, int(found[2] or 0)
 
 
-def visible(bridge: Bridge) -> list[Row]:
-    """The index rows of every note that exists for a caller, sorted by path. The index is brought up to date first."""
+def visible(bridge: Bridge, after: str = "", most: int = 1_000_000) -> list[tuple[str, str, int]]:
+    """Path, title and size of the notes that exist for a caller, sorted by path: at most `most`, from behind `after`.
+
+    The index is brought up to date first.
+    """
     bridge.refresh()
-    policy = bridge.policy
-    return [row for row in bridge.index.notes() if not row.private and policy.admits(row.rel)]
+    return bridge.index.listing(bridge.policy.admits, after, most)
 
 
 def page(bridge: Bridge, cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
     """One page of the list and the cursor of the next. A cursor names the last path, so changes do not shift pages."""
-    from bisect import bisect_right
-
     from .fence import flat
 
-    rows = visible(bridge)
-    start = bisect_right([row.rel for row in rows], _last(cursor)) if cursor else 0
-    shown = rows[start : start + PAGE]
+    found = visible(bridge, _last(cursor) if cursor else "", PAGE + 1)
+    shown = found[:PAGE]
     listed = [
         {
-            "uri": uri(row.rel),
-            "name": row.rel,
-            "title": flat(row.title or row.rel, 200),
+            "uri": uri(rel),
+            "name": rel,
+            "title": flat(title or rel, 200),
             "mimeType": "text/markdown",
-            "size": row.size,
+            "size": size,
         }
-        for row in shown
+        for rel, title, size in shown
     ]
-    return listed, _cursor(shown[-1].rel) if start + PAGE < len(rows) else None
+    return listed, _cursor(shown[-1][0]) if len(found) > PAGE else None
 
 
 def _cursor(rel: str) -> str:
     from base64 import urlsafe_b64encode
 
-    return urlsafe_b64encode(rel.encode("utf-8", "surrogateescape")).decode("ascii")
+    return urlsafe_b64encode(rel.encode()).decode("ascii")
 
 
 def _last(cursor: str) -> str:
@@ -110,7 +107,7 @@ def _last(cursor: str) -> str:
     from binascii import Error
 
     try:
-        return b64decode(cursor.encode("ascii"), b"-_", validate=True).decode("utf-8", "surrogateescape")
+        return b64decode(cursor.encode("ascii"), b"-_", validate=True).decode()
     except (Error, ValueError):
         raise BadCursor from None
 
@@ -165,4 +162,4 @@ def paths(bridge: Bridge, typed: str) -> list[str]:
     """Completions for the template's `path`, best first."""
     from .prompts import matches
 
-    return matches((row.rel for row in visible(bridge)), typed)
+    return matches((rel for rel, _, _ in visible(bridge)), typed)

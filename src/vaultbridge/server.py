@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -42,8 +43,12 @@ def build(
     *,
     gate: Callable[[], RootsGate] = RootsGate,
     lookup: Callable[[str], Any] | None = None,
+    watching: bool = False,
 ) -> Server[App]:
-    """A server for one vault. Every connection gets its own gate, so that callers never mix."""
+    """A server for one vault. Every connection gets its own gate, so that callers never mix.
+
+    `watching`: follow the vault's folders from the first request on that touches files, to announce changes.
+    """
     bus = InMemorySubscriptionBus()
 
     def caller(roots: list[str] | None) -> Caller:
@@ -54,9 +59,12 @@ def build(
         changes = Changes(bridge, bus)
         app = App(bridge, Identity(caller, gate()), changes, calls.Workers())
         bridge.listeners.append(changes.report)
+        follower = asyncio.create_task(_follow(app)) if watching else None
         try:
             yield app
         finally:
+            if follower is not None:
+                follower.cancel()
             bridge.listeners.remove(changes.report)
             changes.close()
             app.workers.close()
@@ -82,6 +90,18 @@ def build(
     server.add_notification_handler("notifications/initialized", types.NotificationParams, initialized)
     server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, roots_changed)
     return server
+
+
+async def _follow(app: App) -> None:
+    """Watch the vault once it is used; what changes is announced and known to the index before the next call."""
+    await app.workers.used.wait()
+    from .watch import watch
+
+    try:
+        index = await app.workers.run(lambda: app.bridge.index)
+        await watch(app.bridge.root, app.changes.report, None, index)
+    except Exception as error:  # only ever a hint: every call compares the files by itself
+        log.debug("the vault is not watched: %r", error)
 
 
 def options(server: Server[App]) -> Any:

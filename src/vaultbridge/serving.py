@@ -84,4 +84,4 @@ def _server(arguments: list[str]) -> Server[App]:
     except OSError:
         cwd = None
     bridge = Bridge(vault_of(arguments, dict(os.environ), cwd))
-    return build(bridge, process_claims(arguments, os.environ, cwd))
+    return build(bridge, process_claims(arguments, os.environ, cwd), watching=True)

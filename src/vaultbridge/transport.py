@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import queue
+import select
 import signal
 import sys
 import threading
@@ -83,6 +84,13 @@ class Pending:
             del self._ids[key]
         if not self._ids:
             self.empty.set()
+
+
+def _deaf(write: int) -> bool:
+    """Whether nobody can read what is written there any more."""
+    poll = select.poll()
+    poll.register(write, 0)
+    return any(state & (select.POLLERR | select.POLLHUP | select.POLLNVAL) for _, state in poll.poll(0))
 
 
 @asynccontextmanager
@@ -163,7 +171,9 @@ async def descriptors(
                 room.release()
                 await deliver(frame)
             with anyio.move_on_after(GRACE):  # what was asked before the end of input is still answered
-                await pending.empty.wait()
+                while not pending.empty.is_set() and not _deaf(write):
+                    with anyio.move_on_after(0.1):
+                        await pending.empty.wait()
 
     async def pump_out() -> None:
         async with outward:

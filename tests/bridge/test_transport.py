@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,25 @@ Start = Callable[..., Wire]
 Vault = Callable[..., Path]
 
 
-@pytest.fixture
-def toys(vault: Vault, start: Start) -> Wire:
-    """A bridge with the toy tools, past the handshake and the import."""
-    wire = start(vault(), script=TOYS)
+def warm(wire: Wire) -> Wire:
     wire.shake_hands()
     assert wire.text("warm", "echo", text="up") == "up"
     return wire
+
+
+@pytest.fixture
+def toys(vault: Vault, start: Start) -> Wire:
+    """A bridge with the toy tools, past the handshake and the import."""
+    return warm(start(vault(), script=TOYS))
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """One such bridge for everything that must not end it."""
+    root = tmp_path_factory.mktemp("vault")
+    (root / "vault-manifest.json").write_text("{}")
+    with warm(Wire(root, script=TOYS, HOME=str(root), XDG_CACHE_HOME=str(root / ".cache"))) as wire:
+        yield wire
 
 
 def holding(wire: Wire, identifier: Any, until: Path) -> None:
@@ -134,9 +147,9 @@ def test_a_new_bridge_serves_at_once_after_one_was_killed_in_a_call(vault: Vault
         b"{" * 50,
     ],
 )
-def test_junk_never_ends_the_connection(junk: bytes, toys: Wire) -> None:
-    toys.send(junk)
-    assert toys.ask({"id": 2, "method": "ping"})["result"] == {}
+def test_junk_never_ends_the_connection(junk: bytes, lasting: Wire) -> None:
+    lasting.send(junk)
+    assert lasting.ask({"id": 2, "method": "ping"})["result"] == {}
 
 
 def test_junk_before_the_handshake_never_ends_the_connection(vault: Vault, start: Start) -> None:
@@ -146,33 +159,33 @@ def test_junk_before_the_handshake_never_ends_the_connection(vault: Vault, start
     assert wire.text(2, "echo", text="fine") == "fine"
 
 
-def test_a_request_that_is_no_json_rpc_is_answered_with_its_id(toys: Wire) -> None:
-    toys.send(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[1]}')
-    assert toys.answer(7)["error"]["code"] == -32600
+def test_a_request_that_is_no_json_rpc_is_answered_with_its_id(lasting: Wire) -> None:
+    lasting.send(b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[1]}')
+    assert lasting.answer(7)["error"]["code"] == -32600
 
 
-def test_carriage_returns_and_unicode_line_ends_do_not_split_frames(toys: Wire) -> None:
-    toys.send(
+def test_carriage_returns_and_unicode_line_ends_do_not_split_frames(lasting: Wire) -> None:
+    lasting.send(
         json.dumps({"jsonrpc": "2.0", **call(2, "echo", text="a\u2028b\u0085")}, ensure_ascii=False).encode() + b"\r"
     )
-    assert toys.answer(2)["result"]["content"][0]["text"] == "a\u2028b"
+    assert lasting.answer(2)["result"]["content"][0]["text"] == "a\u2028b"
 
 
-def test_lone_surrogates_and_control_characters_do_no_harm(toys: Wire) -> None:
+def test_lone_surrogates_and_control_characters_do_no_harm(lasting: Wire) -> None:
     raw = json.dumps({"jsonrpc": "2.0", **call(2, "echo", text="TEXT")})
-    toys.send(raw.replace("TEXT", "\\ud83d amber \\u0000 \\u001b[31mred").encode())
-    assert toys.answer(2)["result"]["content"][0]["text"] == "\ufffd amber  red"
+    lasting.send(raw.replace("TEXT", "\\ud83d amber \\u0000 \\u001b[31mred").encode())
+    assert lasting.answer(2)["result"]["content"][0]["text"] == "\ufffd amber  red"
 
 
-def test_a_frame_over_the_bound_is_refused_and_the_next_one_served(toys: Wire) -> None:
-    toys.send(call(2, "echo", text="x" * (frames.LARGEST + 1)))
-    error = toys.answer(2)["error"]
+def test_a_frame_over_the_bound_is_refused_and_the_next_one_served(lasting: Wire) -> None:
+    lasting.send(call(2, "echo", text="x" * (frames.LARGEST + 1)))
+    error = lasting.answer(2)["error"]
     assert error["code"] == -32600 and "8,000,000 bytes" in error["message"]
-    assert toys.text(3, "echo", text="still here") == "still here"
+    assert lasting.text(3, "echo", text="still here") == "still here"
 
 
-def test_an_argument_of_megabytes_is_refused_in_a_sentence(toys: Wire) -> None:
-    result = toys.ask(call(2, "echo", text="é" * 1_200_000))["result"]
+def test_an_argument_of_megabytes_is_refused_in_a_sentence(lasting: Wire) -> None:
+    result = lasting.ask(call(2, "echo", text="é" * 1_200_000))["result"]
     assert result["isError"] and result["content"][0]["text"].startswith("too-long: ")
     assert len(result["content"][0]["text"]) < 400
 
@@ -196,44 +209,43 @@ def test_a_cancelled_call_is_never_answered_and_the_next_one_is(toys: Wire, tmp_
 
 
 @pytest.mark.parametrize("identifier", [999, "999", "warm", None, True, [1], {"a": 1}])
-def test_cancelling_what_is_unknown_or_finished_does_nothing(identifier: Any, toys: Wire) -> None:
-    toys.send({"method": "notifications/cancelled", "params": {"requestId": identifier}})
-    toys.send({"method": "notifications/cancelled"})
-    assert toys.text(2, "echo", text="on") == "on"
-    assert toys.hang_up() == 0
+def test_cancelling_what_is_unknown_or_finished_does_nothing(identifier: Any, lasting: Wire) -> None:
+    lasting.send({"method": "notifications/cancelled", "params": {"requestId": identifier}})
+    lasting.send({"method": "notifications/cancelled"})
+    assert lasting.text(2, "echo", text="on") == "on"
 
 
-def test_more_cancelled_calls_than_threads_leave_room_for_the_next(toys: Wire, tmp_path: Path) -> None:
+def test_more_cancelled_calls_than_threads_leave_room_for_the_next(lasting: Wire, tmp_path: Path) -> None:
     for identifier in range(40):
-        toys.send(call(identifier, "hold", until=str(tmp_path / "never")))
-        toys.send({"method": "notifications/cancelled", "params": {"requestId": identifier}})
-    assert toys.text("after", "echo", text="on") == "on"
+        lasting.send(call(identifier, "hold", until=str(tmp_path / "never")))
+        lasting.send({"method": "notifications/cancelled", "params": {"requestId": identifier}})
+    assert lasting.text("after", "echo", text="on") == "on"
 
 
-def test_two_requests_with_one_id_do_not_end_the_connection(toys: Wire) -> None:
-    toys.send(call(5, "echo", text="a"), call(5, "echo", text="b"))
-    assert [toys.next()["id"], toys.next()["id"]] == [5, 5]
-    assert toys.text(6, "echo", text="on") == "on"
+def test_two_requests_with_one_id_do_not_end_the_connection(lasting: Wire) -> None:
+    lasting.send(call(5, "echo", text="a"), call(5, "echo", text="b"))
+    assert [lasting.next()["id"], lasting.next()["id"]] == [5, 5]
+    assert lasting.text(6, "echo", text="on") == "on"
 
 
-def test_a_long_call_does_not_hold_up_the_others(toys: Wire, tmp_path: Path) -> None:
-    holding(toys, 1, tmp_path / "go")
-    assert toys.text(2, "echo", text="meanwhile") == "meanwhile"
+def test_a_long_call_does_not_hold_up_the_others(lasting: Wire, tmp_path: Path) -> None:
+    holding(lasting, 1, tmp_path / "go")
+    assert lasting.text(2, "echo", text="meanwhile") == "meanwhile"
     (tmp_path / "go").touch()
-    assert toys.answer(1)["result"]["content"][0]["text"] == "released"
+    assert lasting.answer(1)["result"]["content"][0]["text"] == "released"
 
 
-def test_progress_grows_and_stops_with_the_answer(toys: Wire, tmp_path: Path) -> None:
+def test_progress_grows_and_stops_with_the_answer(lasting: Wire, tmp_path: Path) -> None:
     message = call(1, "hold", until=str(tmp_path / "go"))
     message["params"]["_meta"] = {"progressToken": "t"}
-    toys.send(message)
+    lasting.send(message)
     seen: list[dict[str, Any]] = []
     while len(seen) < 3:
-        frame = toys.next()
+        frame = lasting.next()
         assert frame["method"] == "notifications/progress"
         seen.append(frame["params"])
     (tmp_path / "go").touch()
-    assert toys.answer(1)["result"]
+    assert lasting.answer(1)["result"]
     values = [params["progress"] for params in seen]
     assert values == sorted(set(values)) and all(params["progressToken"] == "t" for params in seen)
 
@@ -287,6 +299,24 @@ def test_unsuitable_roots_are_no_reason_to_fail(vault: Vault, start: Start) -> N
     roots = [{"uri": uri} for uri in ("file://${workspaceFolder}", "http://x/y", "file:///%00", "file:x", "")]
     wire.send({"id": question["id"], "result": {"roots": roots}})
     assert "result" in wire.ask(call(2, "whoami"))
+
+
+def test_a_note_changed_on_disk_is_announced(vault: Vault, start: Start) -> None:
+    root = vault({"vault-manifest.json": '{"user_content_roots": ["brain/"]}', "brain/a.md": "# a\n"})
+    wire = start(root)
+    wire.shake_hands()
+    wire.ask({"id": 2, "method": "resources/subscribe", "params": {"uri": "vault://note/brain/a.md"}})
+    heard: set[str] = set()
+    for attempt in range(120):  # watching begins at some moment after the first request
+        (root / "brain/a.md").write_text(f"# a {attempt}\n")
+        try:
+            while {"notifications/resources/updated", "notifications/resources/list_changed"} - heard:
+                heard.add(json.loads(wire.lines.get(timeout=0.5) or b"{}").get("method"))
+            break
+        except queue.Empty:
+            continue
+    assert {"notifications/resources/updated", "notifications/resources/list_changed"} <= heard
+    assert wire.hang_up() == 0 and wire.stderr == b""
 
 
 class TestParent:

@@ -51,6 +51,32 @@ class Index(Freshness):
         query = f"select {Row.COLUMNS} from notes where kind='note' and gone=0 order by rel"
         return self._cached("notes", self._generation, lambda: self.ask(lambda c: [Row(r) for r in c.execute(query)]))
 
+    def listing(
+        self, keep: Callable[[str], bool], after: str = "", most: int = 1_000_000
+    ) -> list[tuple[str, str, int]]:
+        """(rel, title, size) of the notes that are not private and whose path `keep` wants, sorted by path: at most
+        `most`, from behind the path `after`. What a list needs, without holding ten thousand rows from then on.
+        """
+        from itertools import islice
+
+        query = (
+            "select rel, title, size from notes"
+            " where kind='note' and gone=0 and private is null and rel > ? order by rel"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str, int]]:
+            return list(islice((row for row in connection.execute(query, (after,)) if keep(row[0])), most))
+
+        return self.ask(work)
+
+    def troubled(self) -> list[Row]:
+        """The notes that are private, could not be read whole, or are conflict copies, sorted by path."""
+        query = (
+            f"select {Row.COLUMNS} from notes where kind='note' and gone=0"
+            " and (private is not null or problem is not null or conflict) order by rel"
+        )
+        return self.ask(lambda c: [Row(row) for row in c.execute(query)])
+
     def note(self, rel: str) -> Row | None:
         """One note by its path as spelled on disk."""
         query = f"select {Row.COLUMNS} from notes where rel=? and gone=0"
