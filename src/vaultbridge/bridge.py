@@ -54,8 +54,8 @@ class Bridge:
         """Raise VaultError when the vault is not there (renamed, unmounted, deleted)."""
         if not os.path.isdir(self.root):
             raise VaultError(
-                f"the vault {os.path.basename(self.root)} is not where it was: "
-                "put the folder back or register again, then retry"
+                f"the vault {os.path.basename(self.root)} is not available: "
+                "its folder was moved or unmounted; put it back, or register again from its new place, then retry"
             )
 
     def refresh(self) -> Refresh:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from .doctor import FAIL, NOTE, OK, WARN, Finding, check
@@ -63,14 +63,18 @@ def index(bridge: Bridge) -> Iterator[Finding]:
     done = bridge.refresh()
     state = bridge.index.state()
     if not done.ready:
-        yield Finding(WARN, f"not complete: {getattr(done, 'reason', None) or 'still being built'}", "om refresh", rebuild(bridge))
+        yield Finding(WARN, f"not complete: {done.reason or 'still being built'}", "om refresh", rebuild(bridge))
     else:
-        yield Finding(OK, ", ".join(f"{key} {value}" for key, value in state.items() if value not in (None, "", [])))
-    for problem in list(done.problems)[:10]:
-        yield Finding(WARN, problem.sentence() if hasattr(problem, "sentence") else str(problem))
+        megabytes = state["bytes"] / 1_000_000
+        counts = f"{state['notes']} notes and {state['memories']} memories"
+        yield Finding(OK, f"{counts}, {megabytes:.1f} MB, full text {state['full_text']}")
+    if state["problem"]:
+        yield Finding(NOTE, f"it was mended by itself: {state['problem']}")
+    for problem in done.problems[:10]:
+        yield Finding(WARN, problem.sentence())
 
 
-def rebuild(bridge: Bridge):  # type: ignore[no-untyped-def]
+def rebuild(bridge: Bridge) -> Callable[[], str]:
     def mend() -> str:
         bridge.index.rebuild()
         return "the index was built anew"
@@ -97,7 +101,13 @@ def search(bridge: Bridge) -> Iterator[Finding]:
 
 @check("exposure")
 def exposed(bridge: Bridge) -> Iterator[Finding]:
+    from vaultcore import exposure
+
     policy = bridge.policy
+    for problem in exposure.unmatched(bridge.manifest, policy):
+        entry = os.path.join(bridge.root, *problem.message.partition("'")[2].partition("'")[0].split("/"))
+        if not os.path.isdir(entry):  # an empty folder is as good as a full one
+            yield Finding(WARN, problem.sentence())
     roots = ", ".join(policy.roots) or "none"
     yield Finding(OK if policy.roots else WARN, f"exposed roots ({policy.source}): {roots}")
     private = sum(1 for row in bridge.index.notes() if row.private and bridge.policy.admits(row.rel))
@@ -107,9 +117,9 @@ def exposed(bridge: Bridge) -> Iterator[Finding]:
 
 @check("notes")
 def notes(bridge: Bridge) -> Iterator[Finding]:
-    broken = [row for row in bridge.index.notes() if row.problem]
+    broken = [row for row in bridge.index.notes() if row.problem and bridge.policy.admits(row.rel)]
     for row in broken[:10]:
-        yield Finding(WARN, f"{row.rel}: {row.problem}", "mend its properties; until then it may count as private")
+        yield Finding(WARN, row.problem if row.problem.startswith(row.rel) else f"{row.rel}: {row.problem}", "mend its properties; until then it may count as private")
     if len(broken) > 10:
         yield Finding(WARN, f"{len(broken) - 10} more notes have properties that can't be read whole", "om check")
     copies = [row.rel for row in bridge.index.notes() if row.conflict]
@@ -117,7 +127,7 @@ def notes(bridge: Bridge) -> Iterator[Finding]:
         shown = ", ".join(copies[:3])
         yield Finding(WARN, f"{len(copies)} conflict copies of a sync tool, e.g. {shown}", "merge and delete them")
     if not broken and not copies:
-        yield Finding(OK, "properties can be read everywhere")
+        yield Finding(OK, "the properties of every exposed note can be read")
 
 
 @check("audit")
@@ -134,13 +144,16 @@ def projects(bridge: Bridge) -> Iterator[Finding]:
     from vaultcore import projects as known
 
     held = known.load(bridge.root)
-    contested = [name for name, project in held.items() if getattr(project, "contested", False)]
-    for name in contested:
+    if held.problem:
+        yield Finding(FAIL, held.problem)
+    for name, entry in held.entries.items():
+        if not entry.contested:
+            continue
         yield Finding(
             WARN, f"two repositories call themselves {name}: the second one gets general memories only",
-            f"om register PATH --as NEWNAME, or om register PATH --same",
+            "om register PATH --as NEWNAME, or om register PATH --same",
         )  # fmt: skip
-    yield Finding(OK, f"{len(held)} known")
+    yield Finding(OK, f"{len(held.entries)} known")
 
 
 @check("memories")

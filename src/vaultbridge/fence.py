@@ -40,8 +40,8 @@ def _safe(c: str) -> str:
 
 
 def attribute(value: object, limit: int = 300) -> str:
-    """`value` as a quoted attribute of a frame."""
-    text = flat(value, limit).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    """`value` as a quoted attribute of a frame; quotes and backslashes are escaped with a backslash."""
+    text = flat(value, limit).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 
 

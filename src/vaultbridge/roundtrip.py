@@ -121,8 +121,8 @@ def converse(conversation: Conversation, title: str | None, started: float) -> I
     if reply.get("isError") or 'path="' not in text:
         yield named(Finding(FAIL, f"a search for {title!r} finds nothing", "om doctor --fix"))
         return
-    path = text.split('path="', 1)[1].split('"', 1)[0]
-    reply = ask("tools/call", name="read", arguments={"note": path.replace("&amp;", "&").replace("&quot;", '"')})
+    path = str(json.JSONDecoder().raw_decode(text, text.index('path="') + 5)[0])
+    reply = ask("tools/call", name="read", arguments={"note": path})
     if reply.get("isError"):
         yield named(Finding(FAIL, f"{path} is found and can't be read: {said(reply)[:200]}", "om doctor --json"))
     else:

@@ -797,6 +797,8 @@ class Client:
         except subprocess.TimeoutExpired:
             bad.append("server did not stop within 5s of stdin closing")
             self.p.kill()
+        for pipe in (self.p.stdout, self.err):
+            pipe.close()
         if self.pidfile.exists():
             for pid in map(int, self.pidfile.read_text().split()):
                 try:

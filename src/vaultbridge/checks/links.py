@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from vaultcore.index.rows import LinkRow
     from vaultcore.links import Resolution
 
-EVERYWHERE = frozenset(("readme", "index", "_index", "changelog", "license"))
+EVERYWHERE = frozenset(("readme", "index", "_index", "changelog", "license", "contributing"))
 SLUG = re.compile(r"[^\w\- ]")
+EXTENSION = re.compile(r"\.[A-Za-z0-9]{2,6}$")
+GENERATED = re.compile(r"^::: ?\S", re.MULTILINE)  # a page that a documentation tool fills in has more anchors than text
 
 
 def check(vault: Snapshot) -> Iterator[Finding]:
@@ -57,12 +59,24 @@ def broken(vault: Snapshot, link: LinkRow, place: Resolution) -> Iterator[Findin
     if place.rel is None:
         if link.kind == "markdown" and on_disk(vault, link):
             return
-        near = vault.resolver.nearest(link.target or link.raw, 2)
+        near = alike(vault, link.target or link.raw)
         fix = "did you mean " + " or ".join(f"[[{short(rel)}]]" for rel in near) + "?" if near else ""
+        if link.kind == "wiki" and not link.embed and not near and "/" not in link.raw and not EXTENSION.search(link.target):
+            yield Finding(link.source, link.line, "link-unwritten", f"{written} is a note nobody has written", "", "note")
+            return
         what = "embeds a file that does not exist" if link.embed else "leads to no file"
         yield Finding(link.source, link.line, "link-broken", f"{written} {what}", fix, "warning")
         return
     yield from subpath(vault, link, place.rel, written)
+
+
+def alike(vault: Snapshot, target: str) -> list[str]:
+    """At most two files whose names are so like `target` that it may be a slip."""
+    from difflib import SequenceMatcher
+
+    wanted = stem(target)
+    found = vault.resolver.nearest(target, 4)
+    return [rel for rel in found if SequenceMatcher(None, wanted, stem(rel)).ratio() >= 0.8][:2]
 
 
 def subpath(vault: Snapshot, link: LinkRow, rel: str, written: str) -> Iterator[Finding]:
@@ -97,8 +111,10 @@ def has_heading(document: markdown.Document, link: LinkRow) -> bool:
         return False
     # Elsewhere anchors are made from headings: `#my-heading`, with a number where one heading occurs twice.
     wanted = heading.lower()
-    slugs = {SLUG.sub("", item.plain.lower()).strip().replace(" ", "-") for item in document.headings}
-    return wanted in slugs or re.sub(r"-\d+$", "", wanted) in slugs or f'="{heading}"' in document.text
+    slugs = {SLUG.sub("", item.text.lower()).strip().replace(" ", "-") for item in document.headings}
+    if wanted in slugs or re.sub(r"-\d+$", "", wanted) in slugs or GENERATED.search(document.text):
+        return True
+    return bool(re.search(rf"[{{ ]#{re.escape(heading)}[ }}]|(?:id|name)=[\"']{re.escape(heading)}[\"']", document.text))
 
 
 def on_disk(vault: Snapshot, link: LinkRow) -> bool:

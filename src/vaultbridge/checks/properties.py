@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 MOMENT = re.compile(DATE.pattern + r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?")
 PLACEHOLDER = re.compile(r"\{\{|<%")
+BARE = re.compile(r"^(?:[^\n\"']*[:-][ \t]+)(\{\{[^\n]*\}\})", re.MULTILINE)
 RENAMED = {"tag": "tags", "alias": "aliases", "cssclass": "cssclasses"}
 DESCRIPTION = 150
 OBSIDIAN = {
@@ -45,15 +46,21 @@ def check(vault: Snapshot) -> Iterator[Finding]:
 
 
 def unreadable(vault: Snapshot, rel: str) -> Iterator[Finding]:
-    """What the one reader of properties found wrong, with its lines."""
+    """What the one reader of properties found wrong, with its lines. A template is not valid until it is filled in:
+    there only a bare placeholder is worth a word.
+    """
     try:
-        problems = notes.read(vault.root, rel).problems
+        note = notes.read(vault.root, rel)
     except VaultError:
         return  # gone since the index looked
-    for problem in problems:
-        placeholder = vault.is_template(rel) and PLACEHOLDER.search(problem.message)
-        if placeholder or (vault.is_template(rel) and "template" in problem.message):
-            continue  # what a template is for
+    if vault.is_template(rel):
+        bare = BARE.search(note.text, 0, note.properties.end)
+        if bare:
+            line = note.text.count("\n", 0, bare.start(1)) + 1
+            message = "a placeholder without quotes is not valid in a property, and Obsidian may change it"
+            yield Finding(rel, line, "template-quotes", message, f'write "{bare.group(1)}"', "note")
+        return
+    for problem in note.problems:
         level = "warning" if "read" not in problem.message and not problem.fix else "error"
         yield Finding(rel, problem.line, "property-form", problem.message, problem.fix, level, problem.column)
 

@@ -16,9 +16,9 @@ def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-unt
     bridge = Bridge(session.root)
     if rebuild:
         bridge.index.rebuild()
-    done = bridge.refresh()
+    done = bridge.index.refresh(budget=None, full=True)
     if not quiet:
         click.echo(f"{done.scanned} files: {done.added} new, {done.changed} changed, {done.removed} gone")
         for problem in done.problems:
-            click.echo(f"  {problem.sentence() if hasattr(problem, 'sentence') else problem}")
+            click.echo(f"  {problem.sentence()}")
     bridge.close()

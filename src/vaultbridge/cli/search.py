@@ -21,13 +21,13 @@ def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag
     from vaultbridge.fence import flat
     from vaultbridge.tools.search import remarks
     from vaultcore.errors import VaultError
-    from vaultcore.identity import here
+    from vaultcore.identity import PERSON
 
     words = " ".join(query).strip()
     if not words:
         raise VaultError("the query holds no words: say what to look for")
     bridge = Bridge(session.root, channel="person")
-    answer = search.search(bridge, here(session.root), words, limit, folder=folder, tag=tag)
+    answer = search.search(bridge, PERSON, words, limit, folder=folder, tag=tag)
     if as_json:
         hits = [
             {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "3.0, 2.0, 2.0, 1.0"  # title, heading, names, body: the flat optimum of three judged sets
 MOST_CHUNKS = 64_000
+CANDIDATES = 3_000  # chunks that are scored at least, if so many hold a word of the query
 
 
 class Embedded:
@@ -33,26 +34,30 @@ class Embedded:
 
     def search(self, query: str, limit: int, *, folder: str | None = None, tag: str | None = None) -> list[Pointer]:
         """At most `limit` notes, best first. Any text is a query; one without a word finds nothing."""
-        expression = text.match_expression(query)
-        if not expression or limit < 1 or not self.index.full_text:
+        parts = text.match_parts(query)
+        if not parts or limit < 1 or not self.index.full_text:
             return []
-        return self.index.ask(lambda connection: _search(connection, expression, limit, folder, tag))
+        return self.index.ask(lambda connection: _search(connection, parts, limit, folder, tag))
 
 
 def _search(
-    connection: sqlite3.Connection, expression: str, limit: int, folder: str | None, tag: str | None
+    connection: sqlite3.Connection, parts: list[str], limit: int, folder: str | None, tag: str | None
 ) -> list[Pointer]:
     where, values = scope(folder, tag)
+    expression = " OR ".join(parts)
+    core = "" if where else _core(connection, parts, max(CANDIDATES, 20 * limit))
+    inside = " and rowid in (select rowid from fts where fts match ?)" if core else ""
     statement = (
-        "select n.rel, c.id, c.heading, c.line0, c.line1, x.s from"
-        f" (select rowid r, bm25(fts, {WEIGHTS}) s from fts where fts match ? order by s limit ?) x"
+        "select n.rel, c.heading, c.line0, c.line1, x.s from"
+        f" (select rowid r, bm25(fts, {WEIGHTS}) s from fts where fts match ?{inside} order by s limit ?) x"
         f" join chunks c on c.id=x.r join notes n on n.id=c.note where n.gone=0{where} order by x.s"
     )
     pool = max(400, 8 * limit)
     while True:
         found: dict[str, Pointer] = {}
         looked_at = 0
-        for rel, _, heading, line0, line1, score in connection.execute(statement, (expression, pool, *values)):
+        bound = (expression, core, pool) if core else (expression, pool)
+        for rel, heading, line0, line1, score in connection.execute(statement, (*bound, *values)):
             looked_at += 1
             if rel not in found:
                 found[rel] = Pointer(rel, Chunk(heading, line0, line1), len(found) + 1, "words", -score)
@@ -61,6 +66,24 @@ def _search(
         if (looked_at < pool and not where) or pool >= MOST_CHUNKS or _matches(connection, expression, pool) < pool:
             return list(found.values())
         pool *= 8
+
+
+def _core(connection: sqlite3.Connection, parts: list[str], enough: int) -> str:
+    """The rarest terms that together name `enough` chunks; "" when all terms name few.
+
+    Scoring is what costs: a chunk that holds none but the commonest words of a query is not worth it. Scores are not changed.
+    """
+    counted = sorted((_matches(connection, part, 4 * enough), i, part) for i, part in enumerate(parts))
+    total = sum(count for count, _, _ in counted)
+    if total <= 2 * enough:
+        return ""
+    chosen, named = [], 0
+    for count, _, part in counted:
+        if chosen and named >= enough:
+            break
+        chosen.append(part)
+        named += count
+    return " OR ".join(chosen) if len(chosen) < len(parts) else ""
 
 
 def _matches(connection: sqlite3.Connection, expression: str, most: int) -> int:

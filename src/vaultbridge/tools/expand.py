@@ -81,7 +81,7 @@ def neighbours(bridge: Bridge, rel: str) -> Neighbours:
     found = Neighbours()
     resolver = bridge.index.resolver()
     for link in bridge.index.links_from(rel):
-        place = resolver.resolve(link.target, rel)
+        place = resolver.resolve(link.raw, rel)
         shown = flat(link.target, 160)
         if place.rel is None:
             if shown and shown not in found.broken:
@@ -93,7 +93,7 @@ def neighbours(bridge: Bridge, rel: str) -> Neighbours:
         elif allowed(place.rel):
             found.out.setdefault(place.rel, "through its alias" if place.kind == "alias" else "")
             others = [flat(other, 160) for other in place.candidates if other != place.rel and allowed(other)]
-            if others and place.kind != "path":
+            if others and place.ambiguous:
                 found.ambiguous.append(f"{shown}: {flat(place.rel, 160)}, also {', '.join(others[:5])}")
         else:
             found.withheld += 1

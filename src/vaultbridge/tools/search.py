@@ -27,9 +27,9 @@ TOOL: dict[str, Any] = {
         tag=text("Only notes with this tag or one nested in it"),
         include={
             "type": "array",
-            "items": {"type": "string", "enum": ["archive", "conflicts"]},
+            "items": {"type": "string", "enum": ["conflicts", "history"]},
             "maxItems": 2,
-            "description": "Also what is left out by default",
+            "description": "Also conflict copies of sync tools, or memories that are no longer current",
         },
     ),
     "annotations": READ,
@@ -57,8 +57,6 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
 
 def word(answer: Answer, query: str) -> str:
     """The reply: counts first, then each hit framed as data, then what is not shown and why."""
-    from urllib.parse import quote
-
     from vaultbridge.fence import flat, frame, tag
 
     mark = tag()
@@ -73,7 +71,6 @@ def word(answer: Answer, query: str) -> str:
         inner.append(hit.snippet)
         piece = frame(
             "hit", mark, "\n".join(inner), n=number, path=hit.rel, lines=f"{hit.line0}-{hit.line1}",
-            uri="vault://note/" + quote(hit.rel),
         )  # fmt: skip
         if size + len(piece) > REPLY - 1_000:
             break
@@ -93,6 +90,8 @@ def remarks(answer: Answer, unshown: int) -> list[str]:
         found.append("The vault exposes no notes: `health` says why.")
     if answer.withheld:
         found.append(f"{answer.withheld} withheld by the vault's policy.")
+    if answer.copies:
+        found.append(f"{answer.copies} conflict copies left out: include conflicts to see them.")
     if answer.dropped:
         found.append(f"{answer.dropped} dropped: the file is gone or changed.")
     if answer.more + unshown:
