@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from vaultcore.errors import Problem
+from vaultcore.errors import Problem, VaultError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +45,11 @@ def walk(root: str, start: str = "", *, problems: list[Problem] | None = None) -
 
     Dot entries and node_modules are skipped at any depth. A link is never walked: what it points to inside the
     vault is reached under its real name, and what lies outside is not ours. Links that lead nowhere or outside,
-    unreadable folders and unusable names are added to `problems`.
+    unreadable folders and unusable names are added to `problems`. VaultError when the vault itself is gone.
     """
     real = os.path.realpath(root)
+    if not os.path.isdir(real):
+        raise VaultError(f"The vault {real} is not there: check whether it was moved, renamed or unmounted.")
     notes: list[Problem] = problems if problems is not None else []
     if start:
         folder = contained(real, start)
@@ -97,7 +99,7 @@ def _listing(root: str, prefix: str, problems: list[Problem]) -> list[tuple[str,
                 elif is_note(name):
                     if _usable(prefix, name, problems):
                         found.append((prefix + name, entry, False))
-                elif entry.is_symlink() and entry.is_dir():
+                elif entry.is_symlink() and _to_folder_or_circle(entry):
                     _linked(root, prefix + name, problems)
     except OSError as error:
         _report(problems, prefix.rstrip("/") or ".", f"the folder cannot be read ({error.strerror})")
@@ -107,6 +109,13 @@ def _listing(root: str, prefix: str, problems: list[Problem]) -> list[tuple[str,
 
 def _rel(item: tuple[str, os.DirEntry[str], bool]) -> str:
     return item[0]
+
+
+def _to_folder_or_circle(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return True  # a link to itself: asking where it leads is an error
 
 
 def _linked(root: str, rel: str, problems: list[Problem]) -> Entry | None:

@@ -49,14 +49,14 @@ def test_loops_and_links_never_repeat_a_note_or_leave_the_vault(vault: Vault, tm
         "notes/loop": ".", "notes/up": str(root), "notes/gone.md": "missing.md", "notes/a.md": "b.md", "notes/b.md": "a.md",
         "notes/out.md": str(outside / "s.md"), "notes/outdir": str(outside), "notes/inside.md": "real.md",
         "alias": "notes/sub", "notes/text.md": "../data/text.txt", "notes/pic.png": str(outside / "s.md"),
-        "notes/dots.md": "../.obsidian/x.txt",
+        "notes/dots.md": "../.obsidian/x.txt", "notes/circle": "circle",
     }.items():  # fmt: skip
         (root / name).symlink_to(target)
     problems: list[Problem] = []
     assert rels(root, problems=problems) == ["notes/real.md", "notes/sub/x.md", "notes/text.md"]
     assert [entry.rel for entry in walk.walk(str(root)) if entry.linked] == ["notes/text.md"]
     said = {problem.path: problem.message for problem in problems}
-    assert set(said) == {"notes/gone.md", "notes/a.md", "notes/b.md", "notes/out.md", "notes/outdir", "notes/dots.md"}
+    assert set(said) == {"notes/gone.md", "notes/a.md", "notes/b.md", "notes/out.md", "notes/outdir", "notes/dots.md", "notes/circle"}
     assert "leads outside" in said["notes/outdir"]
     assert "nowhere" in said["notes/a.md"]
 
