@@ -12,6 +12,7 @@ answers with the text "done". A step is a dict with any of
     {"text": "hello"}                                  an assistant message
     {"call": "tool_name", "args": {...}}               a function call
     {"custom": "apply_patch", "input": "*** Begin..."} a Responses custom (freeform) call
+    {"tool_search": "words"}                           a search for deferred tools (Codex)
     {"usage": 250000}                                  total tokens to report (default 100)
     {"status": 400, "text": "why"}                     an HTTP error instead of a reply
     {"delay": 1.5}                                     seconds to wait before replying
@@ -162,6 +163,17 @@ def _responses_events(turn: int, step: dict):
                 "call_id": f"call_{turn}",
                 "name": step["custom"],
                 "input": step["input"],
+            }
+        )
+    if "tool_search" in step:
+        items.append(
+            {
+                "type": "tool_search_call",
+                "id": f"ts_{turn}",
+                "call_id": f"call_{turn}",
+                "status": "completed",
+                "execution": "client",
+                "arguments": {"query": step["tool_search"], "limit": 20},
             }
         )
     for item in items:
