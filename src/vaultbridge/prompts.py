@@ -70,6 +70,8 @@ def argument_of(name: str) -> str:
 
 def gather(bridge: Bridge, caller: Caller, name: str, value: str) -> str:
     """A first look for prompt `name`: what `recall` and `search` answer for `value`, or why they do not."""
+    import logging
+
     from vaultcore.errors import VaultError
 
     from . import surface
@@ -84,6 +86,9 @@ def gather(bridge: Bridge, caller: Caller, name: str, value: str) -> str:
             found.append(module.run(bridge, caller, {"query": value, "limit": 5}))
         except VaultError as error:
             found.append(f"({tool}: {error})")
+        except Exception as error:  # the first look is a courtesy: the task stands without it
+            logging.getLogger("om").error("%s for a prompt: %s: %s", tool, type(error).__name__, error)
+            found.append(f"({tool} could not be used for a first look: call it)")
     return "\n\n".join(found)
 
 

@@ -63,6 +63,16 @@ async def test_a_prompt_says_what_to_do_and_brings_a_first_look(
 
 
 @ERAS
+async def test_a_prompt_stands_when_the_first_look_fails(
+    mode: Any, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(surface._modules, "search", toys.tool("search", toys.crash))
+    async with Client(server, mode=mode) as client:
+        text = await text_of(client, "prior_art", question="x")
+        assert "search could not be used" in text and "the index is being built" in text
+
+
+@ERAS
 async def test_a_prompt_asks_a_client_with_roots_who_it_is(mode: Any, server: Any, tmp_path: Path) -> None:
     (tmp_path / "beta").mkdir()
 
