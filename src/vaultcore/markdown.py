@@ -20,19 +20,21 @@ _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^\n]*)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)[ \t]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*)")
 _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
+_HEADING_LINE = re.compile(r"^ {0,3}(?:(#{1,6})(?:[ \t]+|\r?$)|(=+|-+)[ \t]*\r?$)", re.M)
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$")
 _ONLY_ID = re.compile(r"[ \t>|]*\^([A-Za-z0-9-]+)[ \t|]*$")
 _TASK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\](?:[ \t]+(.*))?$")
-_TAG = re.compile(r"(?<!\S)#([^\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]+)")
-_WIKI = re.compile(r"(?<!\\)(!?)\[\[([^\[\]\n|]{0,1000})(?:\|([^\n]{0,1000}?))?\]\]")
+_TAG = re.compile(r"#([^\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]+)")
+_WIKI = re.compile(r"\[\[([^\[\]\n|]{0,1000})(?:\|([^\n]{0,1000}?))?\]\]")
 _DEST = re.compile(
     r"\]\([ \t]*(?:<([^<>\n]{0,1000})>|([^\s()<]{0,1000}(?:\([^\s()]{0,300}\)[^\s()]{0,300}){0,8}))"
     r"(?:[ \t]+(?:\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'))?[ \t]*\)"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-_MARK = re.compile(r"\\?`+|<!--|%%|\n[ \t]*(?=\n)")
+_MARK = re.compile(r"`+|<!--|%%")
+_GAP = re.compile(r"\n[ \t\r]*\n")
 _PLAIN = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\n]*\)|[`*]|(?<!\w)_|_(?!\w)|==|~~")
 _PUNCTUATION = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
 
@@ -183,6 +185,8 @@ class Document:
             found: dict[str, str] = {}
             if "#" in self.clean:
                 for m in _TAG.finditer(self.clean, self.body):
+                    if m.start() > self.body and not self.clean[m.start() - 1].isspace():
+                        continue
                     tag = m[1].strip("/")
                     if tag and any(not c.isdigit() for c in tag if c != "/"):
                         found.setdefault(tag.casefold(), tag)
@@ -288,30 +292,26 @@ def _body(text: str) -> int:
 
 
 def _headings(document: Document) -> Iterator[Heading]:
-    clean = document.clean
-    if "#" not in clean and "\n=" not in clean and "\n-" not in clean:
-        return
-    lines = clean.split("\n")
-    before = ""
-    for number in range(document.body_line, len(lines) + 1):
-        line = lines[number - 1].rstrip("\r")
-        mark = line.lstrip(" ")[:1]
-        if mark == "#" and (m := _HEADING.match(line)):
+    for m in _HEADING_LINE.finditer(document.clean, document.body):
+        number = document.line_at(m.start())
+        line = document.lines[number - 1]
+        if m[1]:
             # Found in the blanked line, read from the real one: a heading may hold code.
-            full = _HEADING.match(document.lines[number - 1]) or m
-            yield _heading(len(m[1]), full[2], number)
-            before = ""
-            continue
-        if mark and mark in "=-" and before.strip() and (m := _UNDERLINE.match(line)):
-            yield _heading(1 if m[1][0] == "=" else 2, document.lines[number - 2], number - 1)
-            before = ""
-            continue
-        starts = mark in "-*+>|" or mark.isdigit()
-        before = (
-            ""
-            if starts and (mark in ">|" or _ITEM.match(line) or _RULE.match(line)) or line.startswith(("    ", "\t"))
-            else line
-        )
+            full = _HEADING.match(line)
+            if full:
+                yield _heading(len(m[1]), full[2], number)
+        elif number > document.body_line and _is_paragraph(document, number - 1):
+            yield _heading(1 if m[2][0] == "=" else 2, document.lines[number - 2], number - 1)
+
+
+def _is_paragraph(document: Document, number: int) -> bool:
+    """Whether a line of dashes or equal signs below line `number` makes a heading of it."""
+    start = document.starts[number - 1]
+    line = document.clean[start : start + len(document.lines[number - 1])]
+    bare = line.lstrip(" ")
+    if not bare.strip() or line.startswith(("    ", "\t")) or bare[0] in ">|":
+        return False
+    return not (_HEADING.match(line) or _ITEM.match(line) or _RULE.match(line) or _UNDERLINE.match(line))
 
 
 def _heading(level: int, text: str, line: int) -> Heading:
@@ -324,14 +324,17 @@ def _links(document: Document) -> Iterator[Link]:
     clean, text, body = document.clean, document.text, document.body
     if "[[" in clean:
         for m in _WIKI.finditer(clean, body):
-            raw = m[2]
-            if m[3] is not None and raw.endswith("\\"):  # the pipe of a table cell
-                raw = raw[:-1]
+            raw, shown, start = m[1], m[2], m.start()
+            before = clean[start - 1] if start > body else ""
+            if before == "\\":
+                continue
+            if shown is not None:
+                shown = text[m.start(2) : m.end(2)].strip()
+                if raw.endswith("\\"):  # the pipe of a table cell
+                    raw = raw[:-1]
             if raw.strip():
-                alias = None if m[3] is None else text[m.start(3) : m.end(3)].strip()
-                yield Link(
-                    raw.strip(), alias, bool(m[1]), "wiki", document.line_at(m.start()), False, m.start(), m.end()
-                )
+                embed = before == "!"
+                yield Link(raw.strip(), shown, embed, "wiki", document.line_at(start), False, start - embed, m.end())
     if "](" in clean:
         for m in _DEST.finditer(clean, body):
             opening = _opening(clean, m.start())
@@ -383,14 +386,16 @@ def _property_links(document: Document) -> Iterator[Link]:
         before = head[line_start : m.start()]
         if before.lstrip().startswith("#"):
             continue
-        raw, alias = m[2], m[3]
+        raw, alias = m[1], m[2]
         opened = re.search(r"[\"']", before)
         if opened and opened[0] == '"':
             raw, alias = (re.sub(r"\\([\"\\/])", r"\1", x) if x else x for x in (raw, alias))
         elif opened:
             raw, alias = (x.replace("''", "'") if x else x for x in (raw, alias))
         if raw and raw.strip():
-            yield Link(raw.strip(), alias, bool(m[1]), "wiki", document.line_at(m.start()), True, m.start(), m.end())
+            yield Link(
+                raw.strip(), alias, before[-1:] == "!", "wiki", document.line_at(m.start()), True, m.start(), m.end()
+            )
 
 
 def _blank(document: Document) -> str:
@@ -417,20 +422,24 @@ def _blank_spans(text: str) -> str:
     closers.
     """
     marks = [(m.start(), m.end(), m[0]) for m in _MARK.finditer(text)]
-    paragraph, where = 0, []
+    paragraph, where, last = 0, [], 0
     closers: dict[tuple[int, int], list[int]] = {}
-    for i, (_start, _end, mark) in enumerate(marks):
-        where.append(paragraph)
-        if mark[0] == "\n":
+    for i, (start, end, mark) in enumerate(marks):
+        if _GAP.search(text, last, start):
             paragraph += 1
-        elif mark.endswith("`"):
-            closers.setdefault((paragraph, len(mark.lstrip("\\"))), []).append(i)
+        last = end
+        where.append(paragraph)
+        if mark[0] == "`":
+            closers.setdefault((paragraph, len(mark)), []).append(i)
     out, at, i = [], 0, 0
     open_comments = {"<!--": True, "%%": True}
     while i < len(marks):
         start, end, mark = marks[i]
         stop, resume = -1, i + 1
         if mark[0] == "`":
+            if start and text[start - 1] == "\\":  # an escaped backtick opens nothing
+                i += 1
+                continue
             same = closers[(where[i], len(mark))]
             k = bisect_right(same, i)
             if k < len(same):

@@ -19,7 +19,6 @@ _DENSE = (
 )
 DENSE = re.compile(f"[{_DENSE}]+")
 _CAMEL = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
-_ACRONYM = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+\.?(?![^\W_])")
 # A word as the tokenizer of the index sees it: letters, digits and marks, nothing else. Python's \w has no category
 # M, hence the range list.
 _MARKS = (
@@ -75,8 +74,6 @@ def segment(text: str) -> str:
     pairs.
     """
     text = clean(text)
-    if "." in text:
-        text = _ACRONYM.sub(lambda m: m[0] + " " + m[0].replace(".", ""), text)
     if text.isascii():
         return text
     from unicodedata import normalize
@@ -112,6 +109,11 @@ def name_words(name: str) -> str:
 
 
 def match_expression(query: str) -> str:
+    """An FTS5 expression for any query: its parts joined by OR; "" if it holds no word."""
+    return " OR ".join(match_parts(query))
+
+
+def match_parts(query: str) -> list[str]:
     """An FTS5 expression for any query: every term quoted, joined by OR, a quoted phrase kept as one more term; "" if
     it holds no word.
     """
@@ -125,4 +127,4 @@ def match_expression(query: str) -> str:
         # One character of a dense script is no pair: it matches as the beginning of one.
         prefix = "*" if len(term) == 1 and DENSE.match(term) else ""
         parts.append(f'"{term}"{prefix}')
-    return " OR ".join(dict.fromkeys(parts))
+    return list(dict.fromkeys(parts))

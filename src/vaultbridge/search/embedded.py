@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "3.0, 2.0, 2.0, 1.0"  # title, heading, names, body: the flat optimum of three judged sets
 MOST_CHUNKS = 64_000
-CANDIDATES = 3_000  # chunks that are scored at least, if so many hold a word of the query
+CANDIDATES = 1_500  # chunks that are scored at least, if so many hold a word of the query
 
 
 class Embedded:
@@ -46,7 +46,7 @@ def _search(
     where, values = scope(folder, tag)
     expression = " OR ".join(parts)
     core = "" if where else _core(connection, parts, max(CANDIDATES, 20 * limit))
-    inside = " and rowid in (select rowid from fts where fts match ?)" if core else ""
+    inside = " and +rowid in (select rowid from fts where fts match ?)" if core else ""
     statement = (
         "select n.rel, c.heading, c.line0, c.line1, x.s from"
         f" (select rowid r, bm25(fts, {WEIGHTS}) s from fts where fts match ?{inside} order by s limit ?) x"
@@ -71,13 +71,15 @@ def _search(
 def _core(connection: sqlite3.Connection, parts: list[str], enough: int) -> str:
     """The rarest terms that together name `enough` chunks; "" when all terms name few.
 
-    Scoring is what costs: a chunk that holds none but the commonest words of a query is not worth it. Scores are not changed.
+    Scoring is what costs: a chunk that holds none but the commonest words of a query is not worth it. Scores are not
+    changed.
     """
     counted = sorted((_matches(connection, part, 4 * enough), i, part) for i, part in enumerate(parts))
     total = sum(count for count, _, _ in counted)
     if total <= 2 * enough:
         return ""
-    chosen, named = [], 0
+    chosen: list[str] = []
+    named = 0
     for count, _, part in counted:
         if chosen and named >= enough:
             break

@@ -50,7 +50,8 @@ class Hit:
     snippet is about; `snippet` is one line of text from the file as it is now. `kind` is "note" or "memory"."""
 
     __slots__ = (
-        "rel", "title", "heading", "line0", "line1", "line", "snippet", "why", "score", "lane", "id", "tags", "conflict", "kind",
+        "rel", "title", "heading", "line0", "line1", "line", "snippet", "why", "score", "lane", "id", "tags",
+        "conflict", "kind",
     )  # fmt: skip
 
     def __init__(self, rel: str, title: str) -> None:

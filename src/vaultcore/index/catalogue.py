@@ -49,7 +49,10 @@ class Index(Freshness):
     def notes(self) -> list[Row]:
         """Every note outside the memory root, private ones included, sorted by path."""
         query = f"select {Row.COLUMNS} from notes where kind='note' and gone=0 order by rel"
-        return self._cached("notes", self._generation, lambda: self.ask(lambda c: [Row(r) for r in c.execute(query)]))
+        more = self._more
+        return self._cached(
+            "notes", self._generation, lambda: self.ask(lambda c: [Row(r, more) for r in c.execute(query)])
+        )
 
     def listing(
         self, keep: Callable[[str], bool], after: str = "", most: int = 1_000_000
@@ -75,13 +78,18 @@ class Index(Freshness):
             f"select {Row.COLUMNS} from notes where kind='note' and gone=0"
             " and (private is not null or problem is not null or conflict) order by rel"
         )
-        return self.ask(lambda c: [Row(row) for row in c.execute(query)])
+        return self.ask(lambda c: [Row(row, self._more) for row in c.execute(query)])
 
     def note(self, rel: str) -> Row | None:
         """One note by its path as spelled on disk."""
         query = f"select {Row.COLUMNS} from notes where rel=? and gone=0"
         row = self.ask(lambda c: c.execute(query, (rel,)).fetchone())
-        return Row(row) if row else None
+        return Row(row, self._more) if row else None
+
+    def _more(self, number: int) -> tuple[str, str]:
+        query = "select properties, headings from notes where id=?"
+        found: tuple[str, str] = self.ask(lambda c: c.execute(query, (number,)).fetchone()) or ("{}", "[]")
+        return found
 
     def names(self) -> dict[str, list[str]]:
         """Folded title, stem, alias and id -> notes that have it (conflict copies left out)."""

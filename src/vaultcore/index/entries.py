@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
+    from vaultcore.markdown import Document
     from vaultcore.notes import Note
 
 LONGEST = 16_000_000  # bytes of one file that are looked at
@@ -46,7 +47,7 @@ def load(root: str, rel: str) -> Source | None:
         state = os.fstat(fd)
         if (state.st_mode & 0o170000) != 0o100000:
             return None
-        pieces, left = [], LONGEST
+        pieces, left = [], min(LONGEST, state.st_size)
         while left > 0 and (piece := os.read(fd, min(left, 1 << 20))):
             pieces.append(piece)
             left -= len(piece)
@@ -152,26 +153,27 @@ def _full_text(
     connection: sqlite3.Connection,
     number: int | None,
     note: Note,
-    document,
+    document: Document,
     aliases: list[str],
     tags: list[str],
-    on: bool,  # type: ignore[no-untyped-def]
+    on: bool,
 ) -> None:
     from vaultcore.chunks import cut
 
     nested = [part for tag in tags if "/" in tag for part in tag.split("/")]
     names = text.segment(" ".join([text.name_words(note.rel[:-3]), *aliases, *tags, *nested]))
     title = text.segment(note.title)
-    for order, chunk in enumerate(cut(document, note.title)):
-        at = connection.execute(
-            "insert into chunks(note, ord, heading, line0, line1) values(?,?,?,?,?)",
-            (number, order, chunk.heading[:500], chunk.line0, chunk.line1),
-        ).lastrowid
-        if on:
-            connection.execute(
-                "insert into fts(rowid, title, heading, names, body) values(?,?,?,?,?)",
-                (at, title, text.segment(chunk.heading), names, text.segment(chunk.text)),
-            )
+    first = connection.execute("select coalesce(max(id), 0) + 1 from chunks").fetchone()[0]
+    chunks = cut(document, note.title)
+    connection.executemany(
+        "insert into chunks(id, note, ord, heading, line0, line1) values(?,?,?,?,?,?)",
+        [(first + i, number, i, c.heading[:500], c.line0, c.line1) for i, c in enumerate(chunks)],
+    )
+    if on:
+        connection.executemany(
+            "insert into fts(rowid, title, heading, names, body) values(?,?,?,?,?)",
+            [(first + i, title, text.segment(c.heading), names, text.segment(c.text)) for i, c in enumerate(chunks)],
+        )
 
 
 def _names(note: Note, rel: str, aliases: list[str]) -> list[tuple[str, int]]:
@@ -211,6 +213,8 @@ def properties_text(value: object) -> str | None:
 
 def _json(value: object) -> str:
     """JSON that SQLite can hold: lone surrogates are escaped, what JSON does not know becomes text."""
+    if not value:
+        return "{}" if isinstance(value, dict) else "[]"
     try:
         return json.dumps(value, ensure_ascii=True, default=str, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

@@ -6,6 +6,7 @@ import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from vaultcore.errors import Problem
@@ -13,45 +14,46 @@ if TYPE_CHECKING:
 
 class Row:
     """One note as indexed. `problem` is a sentence when its properties could not be read whole; `private` the reason
-    why it is withheld; `state` is "absent", "whole", "recovered" or "unreadable" (its properties)."""
+    why it is withheld; `state` is "absent", "whole", "recovered" or "unreadable" (its properties).
+
+    `more` fetches what most callers of a long list never ask for: (properties, headings) as JSON.
+    """
 
     __slots__ = (
         "id", "rel", "size", "mtime_ns", "sha", "title", "note_id", "description", "private", "conflict", "state",
-        "problem", "words", "_aliases", "_tags", "_properties", "_headings",
+        "problem", "_aliases", "_tags", "_more",
     )  # fmt: skip
 
     COLUMNS = (
-        "id, rel, size, mtime_ns, sha, title, note_id, description, private, conflict, state, problem,"
-        " words, aliases, tags,"
-        " properties, headings"
+        "id, rel, size, mtime_ns, sha, title, note_id, description, private, conflict, state, problem, aliases, tags"
     )
 
-    def __init__(self, values: tuple[Any, ...]) -> None:
+    def __init__(self, values: tuple[Any, ...], more: Callable[[int], tuple[str, str]]) -> None:
         (
             self.id, self.rel, self.size, self.mtime_ns, self.sha, self.title, self.note_id, self.description,
-            self.private, self.conflict, self.state, self.problem, self.words, self._aliases, self._tags, self._properties,
-            self._headings,
+            self.private, self.conflict, self.state, self.problem, self._aliases, self._tags,
         ) = values  # fmt: skip
         self.conflict = bool(self.conflict)
+        self._more = more
 
     @property
     def aliases(self) -> list[str]:
-        return json.loads(self._aliases)  # type: ignore[no-any-return]
+        return [] if self._aliases == "[]" else json.loads(self._aliases)
 
     @property
     def tags(self) -> list[str]:
         """Tags of properties and body, without `#`."""
-        return json.loads(self._tags)  # type: ignore[no-any-return]
+        return [] if self._tags == "[]" else json.loads(self._tags)
 
     @property
     def properties(self) -> dict[str, Any]:
         """The properties, empty when they are larger than 16 KB as JSON."""
-        return json.loads(self._properties)  # type: ignore[no-any-return]
+        return json.loads(self._more(self.id)[0])  # type: ignore[no-any-return]
 
     @property
     def headings(self) -> list[tuple[int, str, int]]:
         """(level, text, line), at most 200."""
-        return [tuple(h) for h in json.loads(self._headings)]
+        return [tuple(h) for h in json.loads(self._more(self.id)[1])]
 
 
 class MemoryRow:

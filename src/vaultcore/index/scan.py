@@ -139,10 +139,7 @@ def _note(root: str, prefix: str, entry: os.DirEntry[str], folder: Folder, scan:
             return
     rel = prefix + name
     if entry.is_symlink():
-        linked = walk._linked(root, rel, scan.problems)
-        if linked is not None:
-            scan.files[rel] = (linked.size, linked.mtime_ns, 0)
-            folder.notes[name] = 0
+        walk._linked(root, rel, scan.problems)  # followed by nobody, but one that leads out is worth a word
         return
     if entry.is_dir(follow_symlinks=False):
         folder.folders.append(name)
@@ -168,9 +165,6 @@ def look(root: str, rel: str) -> State | None:
         state = os.lstat(os.path.join(root, rel))
     except (OSError, ValueError):
         return None
-    if (state.st_mode & 0o170000) == 0o120000:
-        linked = walk._linked(root, rel, [])
-        return None if linked is None else (linked.size, linked.mtime_ns, 0)
     if (state.st_mode & 0o170000) != 0o100000:
         return None
     return state.st_size, state.st_mtime_ns, state.st_ino & 0x7FFFFFFFFFFFFFFF
