@@ -13,6 +13,7 @@ from vaultcore.identity import process_claims
 
 from . import sdk
 from .bridge import CODE, Bridge
+from .platforms import lookup
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
@@ -84,4 +85,4 @@ def _server(arguments: list[str]) -> Server[App]:
     except OSError:
         cwd = None
     bridge = Bridge(vault_of(arguments, dict(os.environ), cwd))
-    return build(bridge, process_claims(arguments, os.environ, cwd), watching=True)
+    return build(bridge, process_claims(arguments, os.environ, cwd), lookup=lookup(bridge), watching=True)

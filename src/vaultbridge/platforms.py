@@ -1,0 +1,54 @@
+"""The platforms of a project, as the project's own note in the vault declares them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from vaultcore.errors import VaultError
+from vaultcore.identity import canonical
+
+if TYPE_CHECKING:
+    from .bridge import Bridge
+
+log = logging.getLogger("om")
+
+
+def lookup(bridge: Bridge) -> Callable[[str], list[str]]:
+    """For `identity.resolve`: name -> property `platforms` of the note whose file name, else alias, is that name.
+
+    Any note counts, served to callers or not: its owner wrote it. Empty when there is none or the index cannot say;
+    then the registration's platforms count.
+    """
+
+    def platforms(name: str) -> list[str]:
+        import sqlite3
+
+        try:
+            if bridge.index.generation < 1:  # the first call of this process, maybe of the vault's life
+                bridge.refresh()
+            return of(bridge.root, bridge.index.named(name), name, str(bridge.manifest.get("memory_root")))
+        except (VaultError, sqlite3.Error, OSError) as error:
+            log.debug("platforms of %s unknown: %r", name, error)
+            return []
+
+    return platforms
+
+
+def of(root: str, rels: list[str], name: str, memory_root: str) -> list[str]:
+    """The platforms that the project's note among `rels` declares."""
+    from vaultcore import notes, properties
+
+    by_alias: list[str] = []
+    for rel in rels:
+        if rel.casefold().startswith(memory_root.casefold().strip("/") + "/"):
+            continue
+        note = notes.read(root, rel)
+        declared = properties.as_list(note.properties.values.get("platforms"))
+        if canonical(os.path.splitext(os.path.basename(rel))[0]) == name:
+            return declared
+        if not by_alias and any(canonical(alias) == name for alias in note.aliases):
+            by_alias = declared
+    return by_alias
