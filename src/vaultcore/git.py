@@ -184,3 +184,22 @@ def _git(folder: str, *arguments: str, timeout: float = 0) -> str | None:
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     return done.stdout[:_MOST_BYTES].decode("utf-8", "replace") if done.returncode == 0 else None
+
+
+def renames(path: str, rels: Iterable[str]) -> dict[str, str]:
+    """Return what became of files that are gone: rel -> the name it bears now, followed through the last 5,000 commits."""
+    wanted = set(rels)
+    if not wanted or toplevel(path) is None:
+        return {}
+    out = _git(path, "log", "--max-count=5000", "-M", "--diff-filter=R", "--name-status", "--relative", "-z", "--format=")
+    words = [word.strip("\n") for word in (out or "").split("\0") if word.strip("\n")]
+    newer: dict[str, str] = {}  # newest first, so a later name is known when an earlier rename is met
+    at = 0
+    while at + 2 < len(words):
+        if not re.match(r"R\d+\Z", words[at]):
+            at += 1
+            continue
+        old, new = words[at + 1], words[at + 2]
+        newer.setdefault(old, newer.get(new, new))
+        at += 3
+    return {rel: newer[rel] for rel in wanted if rel in newer and os.path.lexists(os.path.join(path, newer[rel]))}

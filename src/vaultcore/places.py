@@ -89,17 +89,23 @@ def _user_cache() -> str | None:
 def _usable(folder: str, real: str) -> bool:
     """Make `folder` and say whether it is ours and can be written."""
     try:
+        parent = os.path.dirname(folder)
         if not os.path.isdir(folder):
-            # A vault that has just gone away must not come back as an empty folder of ours.
-            if folder.startswith(real + os.sep):
-                os.makedirs(os.path.join(real, ".cache"), exist_ok=True) if os.path.isdir(real) else None
-                os.mkdir(folder, 0o700)
-            else:
-                os.makedirs(folder, 0o700, exist_ok=True)
+            # A vault that has gone away must not come back as an empty folder of ours.
+            if folder.startswith(real + os.sep) and not os.path.isdir(real):
+                return False
+            os.makedirs(os.path.dirname(parent), exist_ok=True)
+            for path in (parent, folder):
+                try:
+                    os.mkdir(path, 0o700)
+                except FileExistsError:
+                    pass  # there already, or another process was as quick
         state = os.lstat(folder)
         if hasattr(os, "getuid"):
             # In a shared temporary folder another user could have laid this path out for us.
             if state.st_uid != os.getuid() or (state.st_mode & 0o170000) != 0o040000:
+                return False
+            if os.stat(parent).st_uid not in (os.getuid(), 0):
                 return False
             if state.st_mode & 0o077:
                 os.chmod(folder, 0o700)

@@ -7,10 +7,10 @@ import difflib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vaultcore.errors import VaultError
-from vaultcore.properties import edit, read
 
 from tests.core.test_properties import ANYTHING, joined
+from vaultcore.errors import VaultError
+from vaultcore.properties import edit, read
 
 NOTE = """---
 # kept by hand
@@ -134,7 +134,8 @@ VALUES = ANYTHING | st.integers(-(10**20), 10**20) | st.booleans() | st.lists(AN
 OLD_VALUES = st.sampled_from(
     [
         "", " x", "   spaced   ", " [a, 'b, c']  # note", '\n- one\n-   "two"', "\n    - one\n\n    # c\n    - two # d",
-        " # only a comment", ' "quoted # text" # note', " 'it''s'", " >-\n  folded\n\n  text", " |\n  # not a comment\n  x",
+        " # only a comment", ' "quoted # text" # note', " 'it''s'", " >-\n  folded\n\n  text",
+        " |\n  # not a comment\n  x",
         " [a,\n   b]", " {a: b}", " 12:30", " plain\n  continued", " [[Note]]", "\t tabbed", ' "a\n  b"', " 2026-01-01",
     ]
 )  # fmt: skip

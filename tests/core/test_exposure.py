@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from vaultcore import exposure, manifest, walk
 
 from tests.conftest import write_tree
+from vaultcore import exposure, manifest, walk
 
 Vault = Callable[..., Path]
 
@@ -30,7 +30,9 @@ def seen(root: Path, **keys: Any) -> list[str]:
     return [entry.rel for entry in exposure.visible(held, policy)]
 
 
-def test_roots_come_from_the_manifest_else_from_content_roots_that_exist_else_from_brain_and_reference(vault: Vault) -> None:
+def test_roots_come_from_the_manifest_else_from_content_roots_that_exist_else_from_brain_and_reference(
+    vault: Vault,
+) -> None:
     root = vault({"brain/a.md": "", "Work/b.md": "", "misc/c.md": ""})
     assert declared(root, mcp_exposed_roots=["misc"])[1].source == "manifest"
     assert seen(root, mcp_exposed_roots=["misc"], user_content_roots=["brain"]) == ["misc/c.md"]
@@ -62,7 +64,14 @@ def test_memories_are_never_notes_whatever_the_roots_say(vault: Vault, memory_ro
     (root / "way").symlink_to(memory_root)
     held, policy = declared(root, mcp_exposed_roots=["**/*.md", memory_root], memory_root=memory_root)
     assert [entry.rel for entry in exposure.visible(held, policy)] == ["deep/memories/n.md", "keep.md"]
-    for spelling in (rel, rel.upper(), f"./{rel}", rel.replace("/", "\\"), rel.replace("/", "//"), rel.replace("/", "./", 1)):
+    for spelling in (
+        rel,
+        rel.upper(),
+        f"./{rel}",
+        rel.replace("/", "\\"),
+        rel.replace("/", "//"),
+        rel.replace("/", "./", 1),
+    ):
         assert not policy.admits(spelling.replace("\\", "/").removeprefix("./")), spelling
         assert not exposure.readable(held, policy, spelling).ok, spelling
     assert exposure.readable(held, policy, rel).reason == "memory"
@@ -73,15 +82,19 @@ def test_memories_are_never_notes_whatever_the_roots_say(vault: Vault, memory_ro
 @pytest.mark.parametrize(
     ("rel", "reason"),
     [
-        ("notes/x.md", "ok"), ("notes\\x.md", "ok"), ("./notes//x.md", "ok"), ("notes/deep/er/than/four/levels/y.MD", "ok"),
+        ("notes/x.md", "ok"), ("notes\\x.md", "ok"), ("./notes//x.md", "ok"),
+        ("notes/deep/er/than/four/levels/y.MD", "ok"),
         ("notes/inside.md", "ok"), ("notes/loop/loop/x.md", "ok"), ("", "missing"), ("notes/gone.md", "missing"),
         ("notes/x.md/../x.md", "outside"), ("../vault/notes/x.md", "outside"), ("..\\outside.md", "outside"),
-        ("/etc/passwd.md", "outside"), ("notes/out.md", "outside"), ("notes/outdir/s.md", "outside"), ("notes", "not-exposed"),
+        ("/etc/passwd.md", "outside"), ("notes/out.md", "outside"), ("notes/outdir/s.md", "outside"),
+        ("notes", "not-exposed"),
         ("notes/plain.txt", "not-exposed"), ("other/z.md", "not-exposed"), ("notes/.dot/n.md", "not-exposed"),
-        ("notes/node_modules/n.md", "not-exposed"), ("notes/into-other.md", "not-exposed"), ("other/into-notes.md", "not-exposed"),
+        ("notes/node_modules/n.md", "not-exposed"), ("notes/into-other.md", "not-exposed"),
+        ("other/into-notes.md", "not-exposed"),
         ("notes/folder.md", "missing"), ("notes/text.md", "not-exposed"), ("notes/secret.md", "never"),
         ("notes/link-to-secret.md", "never"), ("notes/p.md", "private"), ("notes/link-to-p.md", "private"),
-        ("notes/open.md", "private"), ("notes/a\0.md", "missing"), ("~/x.md", "not-exposed"), ("file:///etc/x.md", "not-exposed"),
+        ("notes/open.md", "private"), ("notes/a\0.md", "missing"), ("~/x.md", "not-exposed"),
+        ("file:///etc/x.md", "not-exposed"),
         ("notes/gone-link.md", "missing"), ("notes/circle.md", "missing"), ("x" * 5000 + ".md", "missing"),
         ("notes/" + "x" * 300 + ".md", "missing"), ("notes/x.md/y.md", "missing"), ("notes/hidden.md", "outside"),
     ],
@@ -96,7 +109,8 @@ def test_a_path_is_readable_or_the_reason_is_known(vault: Vault, tmp_path: Path,
     )  # fmt: skip
     write_tree(tmp_path, {"outside.md": "secret", "out/s.md": "secret"})
     for name, target in {
-        "notes/inside.md": "x.md", "notes/loop": ".", "notes/out.md": tmp_path / "outside.md", "notes/outdir": tmp_path / "out",
+        "notes/inside.md": "x.md", "notes/loop": ".", "notes/out.md": tmp_path / "outside.md",
+        "notes/outdir": tmp_path / "out",
         "notes/into-other.md": "../other/z.md", "other/into-notes.md": "../notes/x.md", "notes/text.md": "plain.txt",
         "notes/link-to-secret.md": "secret.md", "notes/link-to-p.md": "p.md", "notes/gone-link.md": "nowhere.md",
         "notes/circle.md": "circle.md", "notes/hidden.md": ".dot/n.md",
@@ -178,34 +192,46 @@ def test_the_fingerprint_follows_the_policy(vault: Vault) -> None:
 
 
 NAMES = st.sampled_from(
-    ["a", "b", "B", "café", unicodedata.normalize("NFD", "café"), "Café", ".dot", "node_modules", "hr", "memories", "Memories",
+    ["a", "b", "B", "café", unicodedata.normalize("NFD", "café"), "Café", ".dot", "node_modules", "hr", "memories",
+    "Memories",
      "h1-2", "a b", "x.md", "dot."]
 )  # fmt: skip
 FILES = st.sampled_from(
-    ["n.md", "N.MD", "n.Md", "secret.md", "Secret.MD", "é.md", unicodedata.normalize("NFD", "é.md"), "t.txt", ".h.md", "hr.md",
+    ["n.md", "N.MD", "n.Md", "secret.md", "Secret.MD", "é.md", unicodedata.normalize("NFD", "é.md"), "t.txt", ".h.md",
+    "hr.md",
      "x y.md", "n (conflicted copy 1).md"]
 )  # fmt: skip
 TEXTS = st.sampled_from(
-    ["", "body\n- private\n", "---\ntitle: x\n---\n", "---\nprivate: yes\n---\n", "---\r\nTags:\r\n- private\r\n---\r\n",
+    ["", "body\n- private\n", "---\ntitle: x\n---\n", "---\nprivate: yes\n---\n",
+    "---\r\nTags:\r\n- private\r\n---\r\n",
      "\ufeff---\ntags: [a, private/b]\n---\n", "---\ntitle: a: b\n---\n", "---\nopen: x\n", "---\nprivate: no\n---\n"]
 )  # fmt: skip
 FOLDERS = st.lists(NAMES, max_size=5).map("/".join)
-TREES = st.dictionaries(st.tuples(FOLDERS, FILES).map(lambda pair: f"{pair[0]}/{pair[1]}".lstrip("/")), TEXTS, min_size=1, max_size=8)
+TREES = st.dictionaries(
+    st.tuples(FOLDERS, FILES).map(lambda pair: f"{pair[0]}/{pair[1]}".lstrip("/")), TEXTS, min_size=1, max_size=8
+)
 TARGETS = st.one_of(
-    st.tuples(st.just("in"), FOLDERS), st.tuples(st.just("file"), st.integers(0, 7)), st.tuples(st.just("out"), st.just("")),
-    st.tuples(st.just("outfile"), st.just("")), st.tuples(st.just("self"), st.just("")), st.tuples(st.just("up"), st.just("")),
+    st.tuples(st.just("in"), FOLDERS), st.tuples(st.just("file"), st.integers(0, 7)),
+    st.tuples(st.just("out"), st.just("")),
+    st.tuples(st.just("outfile"), st.just("")), st.tuples(st.just("self"), st.just("")),
+    st.tuples(st.just("up"), st.just("")),
 )  # fmt: skip
 LINKS = st.lists(st.tuples(FOLDERS, NAMES | FILES, TARGETS), max_size=4)
 ENTRIES = st.lists(
     st.sampled_from(
-        ["a", "b", "./A/", "a/*.md", "**/*.md", "*.md", "h1-*/", "a/**", "Caf\u00e9", "cafe\u0301/", "*/", "hr", "secret.md",
+        ["a", "b", "./A/", "a/*.md", "**/*.md", "*.md", "h1-*/", "a/**", "Caf\u00e9", "cafe\u0301/", "*/", "hr",
+        "secret.md",
          "a\\b", "a//b", "x.md", "memories", ".dot", "a/b/*", "B/", "[ab]/", "", "../a", "node_modules", "dot."]
     ),
     max_size=3,
 )  # fmt: skip
 
 
-@settings(max_examples=int(os.environ.get("EXAMPLES", "100")), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=int(os.environ.get("EXAMPLES", "100")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(TREES, LINKS, ENTRIES, ENTRIES, st.sampled_from(["memories", "a", "MEMORIES"]))
 def test_the_two_predicates_agree_on_every_path(
     tree: dict[str, str],

@@ -1,4 +1,4 @@
-"""The manifest: defaults, a local file over the shipped one, and every fault named with its place while the rest is used."""
+"""The manifest: defaults, a local file over the shipped one, every fault named with its place and the rest used."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vaultcore import brokenjson, keys, manifest
 
 from tests.conftest import ROOT
+from vaultcore import brokenjson, keys, manifest
 
 Vault = Callable[..., Path]
 NAME, LOCAL = manifest.NAME, manifest.LOCAL
@@ -33,7 +33,11 @@ def said(held: manifest.Manifest) -> list[str]:
 def test_without_a_manifest_every_key_has_its_default(tmp_path: Path) -> None:
     held = manifest.load(str(tmp_path))
     assert {name: held.get(name) for name in keys.KEYS} == {name: key.default for name, key in keys.KEYS.items()}
-    assert (held.get("memory_root"), held.get("memory.auto_retire"), held.get("search.backend")) == ("memories", "key", "auto")
+    assert (held.get("memory_root"), held.get("memory.auto_retire"), held.get("search.backend")) == (
+        "memories",
+        "key",
+        "auto",
+    )
     assert (held.problems, held.lost) == ([], frozenset())
     with pytest.raises(KeyError):
         held.get("no.such.key")
@@ -151,7 +155,9 @@ def test_broken_json_gives_what_can_be_read_of_it(vault: Vault) -> None:
     cut = load(vault, '{\n  "version": "2",\n  "infrastructure": ["a", "b"],\n  "mcp_exposed_roots": ["a", "b')
     assert (cut.get("version"), cut.get("infrastructure")) == ("2", ["a", "b"])
     assert "mcp_exposed_roots" in cut.lost
-    middle = load(vault, '{\n  "version": "2",\n  "template": oops,\n  "scaffold": {"version": "9"},\n  "released": "r"\n}')
+    middle = load(
+        vault, '{\n  "version": "2",\n  "template": oops,\n  "scaffold": {"version": "9"},\n  "released": "r"\n}'
+    )
     assert (middle.get("version"), middle.get("released"), middle.get("template")) == ("2", "r", "")
     assert "line 3 column 15" in said(middle)[0]
 
@@ -246,8 +252,8 @@ def test_the_root_is_found_from_below(vault: Vault, tmp_path: Path) -> None:
 def test_the_shipped_schema_is_the_one_the_keys_give() -> None:
     held = json.loads((ROOT / "vault-manifest.schema.json").read_text(encoding="utf-8"))
     assert held == json.loads(json.dumps(keys.schema())), (
-        "write it again: python3 -c 'import json, sys; sys.path.insert(0, \"src\"); from vaultcore import keys; "
-        'print(json.dumps(keys.schema(), indent=2, ensure_ascii=False))\' > vault-manifest.schema.json'
+        'write it again: python3 -c \'import json, sys; sys.path.insert(0, "src"); from vaultcore import keys; '
+        "print(json.dumps(keys.schema(), indent=2, ensure_ascii=False))' > vault-manifest.schema.json"
     )
     jsonschema.Draft202012Validator.check_schema(held)
     promised = (
@@ -273,7 +279,8 @@ def test_the_shipped_manifest_is_valid() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
 )
 
 

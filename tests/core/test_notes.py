@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from vaultcore import notes
 from vaultcore.errors import VaultError
 
@@ -41,7 +42,8 @@ def test_the_title_is_the_property_else_the_first_heading_else_the_file(text: st
 
 def test_names_tags_and_id_are_lists_of_plain_text() -> None:
     note = parse(
-        "\ufeff---\r\naliases: [\"red, then blue\", 'it''s', 計画]\r\nAlias: One\r\ntags:\r\n  - '#Work/Deep'\r\n  - work/deep\r\n"
+        "\ufeff---\r\naliases: [\"red, then blue\", 'it''s', 計画]\r\nAlias: One\r\ntags:\r\n  - '#Work/Deep'\r\n"
+        "  - work/deep\r\n"
         "  - x\r\ntag: y z\r\nid: 20260203\r\n---\r\nbody\r\n"
     )
     assert note.aliases == ["red, then blue", "it's", "計画", "One"]
@@ -54,7 +56,10 @@ def test_names_tags_and_id_are_lists_of_plain_text() -> None:
 
 def test_problems_carry_the_path_and_the_line() -> None:
     note = parse(b"---\ntitle: a: b\n---\ncaf\xe9\n")
-    assert [problem.sentence().split(":")[0] for problem in note.problems] == ["brain/A note.md line 2", "brain/A note.md"]
+    assert [problem.sentence().split(":")[0] for problem in note.problems] == [
+        "brain/A note.md line 2",
+        "brain/A note.md",
+    ]
     assert note.private
 
 
@@ -67,7 +72,9 @@ def test_a_long_note_is_cut_between_characters_and_says_so(vault: Vault) -> None
     assert notes.read(str(root), "n.md").problems == []
 
 
-@pytest.mark.parametrize("rel", ["gone.md", "a/b.md", "n.md/x.md", "", "../out.md", "/etc/hosts", "folder", "pipe.md", "out.md", ".h.md"])
+@pytest.mark.parametrize(
+    "rel", ["gone.md", "a/b.md", "n.md/x.md", "", "../out.md", "/etc/hosts", "folder", "pipe.md", "out.md", ".h.md"]
+)
 def test_what_is_no_readable_note_is_one_sentence(vault: Vault, rel: str, tmp_path: Path) -> None:
     root = vault({"n.md": "x", "folder/x.md": "x", ".h.md": "x"})
     (tmp_path / "outside.md").write_text("secret")

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from vaultcore.patterns import Names, Roots, fold, loose
 
 
@@ -47,7 +48,11 @@ def test_a_root_opens_what_it_declares_and_nothing_more(entry: str, opens: list[
     [
         ("secret.md", ["secret.md", "x/y/Secret.MD", "secret.md/x.md"], ["secrets.md", "my secret.md"]),
         ("secret", ["secret.md", "x/secret.md", "x/secret/y.md", "SECRET./a.md"], ["secretary/a.md"]),
-        ("notes/hr", ["notes/hr/2026/deep/x.md", "notes/HR/a.md", "notes/hr.md"], ["notes/hr-public/a.md", "x/notes/hr/a.md"]),
+        (
+            "notes/hr",
+            ["notes/hr/2026/deep/x.md", "notes/HR/a.md", "notes/hr.md"],
+            ["notes/hr-public/a.md", "x/notes/hr/a.md"],
+        ),
         ("./Notes/Secret Place/", ["notes/secret place/a.md", "notes/Secret Place /a.md"], ["notes/secret/a.md"]),
         ("notes\\Ledger", ["notes/ledger/b.md"], ["ledger/b.md"]),
         ("notes//vault keys", ["notes/vault keys/c.md"], []),
@@ -82,7 +87,10 @@ def test_spellings_of_one_name_fold_to_one(name: str) -> None:
     assert loose(f"a{name.replace('/', '')}b.") == loose(f"a{name.replace('/', '')}b")
 
 
-@given(st.lists(st.text(st.sampled_from("ab*?[]!/.^-\\é "), max_size=12), max_size=4), st.text(st.sampled_from("ab/é."), max_size=12))
+@given(
+    st.lists(st.text(st.sampled_from("ab*?[]!/.^-\\é "), max_size=12), max_size=4),
+    st.text(st.sampled_from("ab/é."), max_size=12),
+)
 def test_any_pattern_is_a_pattern(entries: list[str], rel: str) -> None:
     Roots(entries).match(rel)
     Names(entries).match(rel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from vaultcore.private import why_private
 from vaultcore.properties import read
 
@@ -10,13 +11,17 @@ from vaultcore.properties import read
 @pytest.mark.parametrize(
     "lines",
     [
-        "private: true", "private: True", "private: yes", "private: YES", "private: on", "private: 1", 'private: "true"',
-        "private: 'yes'", "Private: true", "PRIVATE: On", "private : true", "private: [true]", "private: true # for now",
-        "private: 1.0", "tags: private", "tags: PRIVATE", "tags: [private]", "tags: [work, Private]", "tags:\n- private",
+        "private: true", "private: True", "private: yes", "private: YES", "private: on", "private: 1",
+        'private: "true"',
+        "private: 'yes'", "Private: true", "PRIVATE: On", "private : true", "private: [true]",
+        "private: true # for now",
+        "private: 1.0", "tags: private", "tags: PRIVATE", "tags: [private]", "tags: [work, Private]",
+        "tags:\n- private",
         "tags:\n  - work\n  - private", "Tags:\n- private", "tag: private", "TAG: [private]", 'tags: "x, private"',
         "tags: x private", "tags: private/family", "tags: [private/x]", 'tags: ["#private"]', "tags: '#private/x'",
         "tags: #private", "tags:\n  - #private", "tags: [[private]]", "tags: {private: x}", "tags: &a [private]",
-        "tags: [private]\ntags: [open]", "private: true\nprivate: false", "tags: >-\n  private", "title: a: b\ntags: [private]",
+        "tags: [private]\ntags: [open]", "private: true\nprivate: false", "tags: >-\n  private",
+        "title: a: b\ntags: [private]",
         "tags:\n\t- private", "tags:\n  * private",
     ],
 )  # fmt: skip
@@ -29,9 +34,11 @@ def test_every_spelling_of_private_withholds_the_note(lines: str, ending: str, s
 @pytest.mark.parametrize(
     "text",
     [
-        "", "body", "private: true", "- private", "#private", "---\ntitle: x\n---\n- private\n\nprivate: true\n#private\n",
+        "", "body", "private: true", "- private", "#private",
+        "---\ntitle: x\n---\n- private\n\nprivate: true\n#private\n",
         "---\nprivate: false\n---\n", "---\nprivate: no\n---\n", "---\nprivate:\n---\n", "---\nprivate: 0\n---\n",
-        "---\ntags: [privateer, not-private]\n---\n", "---\nnotprivate: true\n---\n", "---\ndescription: private\n---\n",
+        "---\ntags: [privateer, not-private]\n---\n", "---\nnotprivate: true\n---\n",
+        "---\ndescription: private\n---\n",
         "---\ndescription: |\n  private: true\n  tags: [private]\n---\n", "---\ntopic: [private]\n---\n",
         "---\ntitle: x # private: true\n---\n", "---\n# private: true\ntitle: x\n---\n", "\n---\nprivate: true\n---\n",
         "---\nmeta: {private: true}\n---\n",

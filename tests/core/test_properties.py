@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from vaultcore import fullyaml, properties
 from vaultcore.private import why_private
 from vaultcore.properties import Properties, as_list, decode, dump, read, scalar
@@ -33,7 +34,8 @@ def one(line: str) -> object:
         ("2026-02-03 09:30:00", "2026-02-03 09:30:00"), ("2026-02-03T10:30:00", "2026-02-03T10:30:00"),
         ("http://a.b/c#d", "http://a.b/c#d"), ("a # comment", "a"), ("C#", "C#"), ("-5 degrees", "-5 degrees"),
         ('"a: b # c"', "a: b # c"), ("'it''s'", "it's"), ('"say \\"hi\\""', 'say "hi"'), ('"\\u2028\\e"', "\u2028\x1b"),
-        ('"\\ud83d\\ude00"', "😀"), ("計画", "計画"), ("a\u2028b", "a\u2028b"), ("9" * 400, "9" * 400), (".inf", ".inf"),
+        ('"\\ud83d\\ude00"', "😀"), ("計画", "計画"), ("a\u2028b", "a\u2028b"), ("9" * 400, "9" * 400),
+        (".inf", ".inf"),
         ("[]", []), ("[a, b]", ["a", "b"]), ('[a, "b, c", \'d\'\'e\', 1, true, ]', ["a", "b, c", "d'e", 1, True]),
         ("[12:30, a:b, -x, don't]", ["12:30", "a:b", "-x", "don't"]), ("[a] # note", ["a"]), ("{a: 1}", {"a": 1}),
         ("[[Note]]", [["Note"]]), ("<% tp.now %>", "<% tp.now %>"),
@@ -276,10 +278,14 @@ def test_the_flat_reader_and_pyyaml_agree(text: str) -> None:
 ANYTHING = st.text(max_size=60) | st.text(st.characters(), max_size=10) | st.sampled_from(
     [
         "'kind' decides the shape", '"slow" wheel', "- minus in front", "`name` in front", "@mill meeting", "% of it",
-        "2026", "true", "null", "# sign in front", "[[Other]] in front", "stops at a colon:", "{curly} in front", "tab\there",
-        "back\\slash", "a: b", "a #b", "---", "...", "$& $$ \\1", "line\nbreak", "---\nx: y\n---", "", " ", " lead", "trail ",
-        "yes", "~", "12:30", "010", "1.0", "=", "<<", "\u2028", "\x85", "\x00", "\x1b[31m", "\ud800", "x" * 300, "é" * 300,
-        "Infinity", "-", "?", ":", "|", ">-", "!x", "&a", "*a", "2026-01-01", "2026-01-01T10:00:00+02:00", "\ufeff", "e\u0301",
+        "2026", "true", "null", "# sign in front", "[[Other]] in front", "stops at a colon:", "{curly} in front",
+        "tab\there",
+        "back\\slash", "a: b", "a #b", "---", "...", "$& $$ \\1", "line\nbreak", "---\nx: y\n---", "", " ", " lead",
+        "trail ",
+        "yes", "~", "12:30", "010", "1.0", "=", "<<", "\u2028", "\x85", "\x00", "\x1b[31m", "\ud800", "x" * 300,
+        "é" * 300,
+        "Infinity", "-", "?", ":", "|", ">-", "!x", "&a", "*a", "2026-01-01", "2026-01-01T10:00:00+02:00", "\ufeff",
+        "e\u0301",
     ]
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from vaultcore import walk
 from vaultcore.errors import Problem
 
@@ -23,7 +24,8 @@ def test_every_note_is_found_in_order_whatever_its_case_and_depth(vault: Vault) 
     root = vault(
         {
             "b.md": "", "a/z.MD": "", "a b/c.md": "", "a.md": "", deep: "", "x/.hidden/n.md": "", ".obsidian/n.md": "",
-            "node_modules/n.md": "", "x/Node_Modules/n.md": "", ".dot.md": "", "pic.png": "", "x/readme.mdx": "", "md": "",
+            "node_modules/n.md": "", "x/Node_Modules/n.md": "", ".dot.md": "", "pic.png": "", "x/readme.mdx": "",
+            "md": "",
         }
     )  # fmt: skip
     found = rels(root)
@@ -46,7 +48,8 @@ def test_loops_and_links_never_repeat_a_note_or_leave_the_vault(vault: Vault, tm
     outside.mkdir()
     (outside / "s.md").write_text("secret")
     for name, target in {
-        "notes/loop": ".", "notes/up": str(root), "notes/gone.md": "missing.md", "notes/a.md": "b.md", "notes/b.md": "a.md",
+        "notes/loop": ".", "notes/up": str(root), "notes/gone.md": "missing.md", "notes/a.md": "b.md",
+        "notes/b.md": "a.md",
         "notes/out.md": str(outside / "s.md"), "notes/outdir": str(outside), "notes/inside.md": "real.md",
         "alias": "notes/sub", "notes/text.md": "../data/text.txt", "notes/pic.png": str(outside / "s.md"),
         "notes/dots.md": "../.obsidian/x.txt", "notes/circle": "circle",
@@ -56,7 +59,15 @@ def test_loops_and_links_never_repeat_a_note_or_leave_the_vault(vault: Vault, tm
     assert rels(root, problems=problems) == ["notes/real.md", "notes/sub/x.md", "notes/text.md"]
     assert [entry.rel for entry in walk.walk(str(root)) if entry.linked] == ["notes/text.md"]
     said = {problem.path: problem.message for problem in problems}
-    assert set(said) == {"notes/gone.md", "notes/a.md", "notes/b.md", "notes/out.md", "notes/outdir", "notes/dots.md", "notes/circle"}
+    assert set(said) == {
+        "notes/gone.md",
+        "notes/a.md",
+        "notes/b.md",
+        "notes/out.md",
+        "notes/outdir",
+        "notes/dots.md",
+        "notes/circle",
+    }
     assert "leads outside" in said["notes/outdir"]
     assert "nowhere" in said["notes/a.md"]
 
@@ -117,15 +128,24 @@ def test_conflict_copies_are_known_by_the_names_sync_tools_give(vault: Vault, na
 @pytest.mark.parametrize(
     ("rel", "inside"),
     [
-        ("a.md", "a.md"), ("x/../a.md", None), ("../a.md", None), ("/a.md", None), ("", None), (".git/x", None), ("./a.md", "a.md"),
-        ("x//a.md", "x/a.md"), ("x\\a.md", "x/a.md"), ("..\\a.md", None), ("a\0.md", None), ("out/s.md", None), ("out.md", None),
-        ("in.md", "x/n.md"), ("indir/n.md", "x/n.md"), ("hidden/n.md", None), ("new/one.md", "new/one.md"), ("a.md/b", "a.md/b"),
+        ("a.md", "a.md"), ("x/../a.md", None), ("../a.md", None), ("/a.md", None), ("", None), (".git/x", None),
+        ("./a.md", "a.md"),
+        ("x//a.md", "x/a.md"), ("x\\a.md", "x/a.md"), ("..\\a.md", None), ("a\0.md", None), ("out/s.md", None),
+        ("out.md", None),
+        ("in.md", "x/n.md"), ("indir/n.md", "x/n.md"), ("hidden/n.md", None), ("new/one.md", "new/one.md"),
+        ("a.md/b", "a.md/b"),
     ],
 )  # fmt: skip
 def test_a_path_is_contained_after_its_links(vault: Vault, tmp_path: Path, rel: str, inside: str | None) -> None:
     root = vault({"a.md": "", "x/n.md": "", ".dot/n.md": ""})
     (tmp_path / "s.md").write_text("")
-    for name, target in {"out": tmp_path, "out.md": tmp_path / "s.md", "in.md": "x/n.md", "indir": "x", "hidden": ".dot"}.items():
+    for name, target in {
+        "out": tmp_path,
+        "out.md": tmp_path / "s.md",
+        "in.md": "x/n.md",
+        "indir": "x",
+        "hidden": ".dot",
+    }.items():
         (root / name).symlink_to(target)
     found = walk.contained(str(root), rel)
     assert found == (None if inside is None else str(root / inside))

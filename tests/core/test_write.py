@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from vaultcore import write
 from vaultcore.errors import Refusal, VaultError
 
@@ -90,10 +91,13 @@ def test_remove_takes_the_file_or_the_link_itself(vault: Vault) -> None:
 @pytest.mark.parametrize(
     ("rel", "code"),
     [
-        ("../x.md", "outside"), ("a/../../x.md", "outside"), ("/tmp/x.md", "outside"), ("~/x.md", "outside"), ("C:/x.md", "outside"),
-        ("..\\x.md", "name"), (".git/hooks/x", "outside"), ("a/.hidden/x.md", "outside"), (".env", "outside"), (".om", "outside"),
+        ("../x.md", "outside"), ("a/../../x.md", "outside"), ("/tmp/x.md", "outside"), ("~/x.md", "outside"),
+        ("C:/x.md", "outside"),
+        ("..\\x.md", "name"), (".git/hooks/x", "outside"), ("a/.hidden/x.md", "outside"), (".env", "outside"),
+        (".om", "outside"),
         (".om/../.git/x", "outside"), (".om/.x", "outside"), ("outdir/x.md", "outside"), ("outdir/new/x.md", "outside"),
-        ("hiddendir/x.md", "outside"), ("", "name"), ("a//b.md", "name"), ("a/", "name"), ("./a.md", "name"), ("a\0.md", "name"),
+        ("hiddendir/x.md", "outside"), ("", "name"), ("a//b.md", "name"), ("a/", "name"), ("./a.md", "name"),
+        ("a\0.md", "name"),
         ("a\\b.md", "name"),
     ],
 )  # fmt: skip
@@ -148,7 +152,8 @@ def test_the_vaults_own_folders_and_on_request_other_dot_files_may_be_written(va
 @pytest.mark.parametrize(
     "name",
     [
-        "CON", "con.md", "Aux.md", "lpt1.txt.md", "COM¹.md", "dot.", "blank ", " blank.md", "a:b.md", "a?.md", 'a".md', "a|b.md",
+        "CON", "con.md", "Aux.md", "lpt1.txt.md", "COM¹.md", "dot.", "blank ", " blank.md", "a:b.md", "a?.md", 'a".md',
+        "a|b.md",
         "a<b>.md", "a*.md", "line\nbreak.md", "nul\x01.md", "é" * 128 + ".md", "a\u2028b.md", "\ud800.md",
     ],
 )  # fmt: skip
@@ -160,7 +165,9 @@ def test_names_that_not_every_system_can_store_are_refused(vault: Vault, name: s
     assert files(root) == ["a.md", "vault-manifest.json"]
 
 
-@pytest.mark.parametrize("name", ["console.md", "a.b.c.md", "x" * 252 + ".md", "ÄÖ 計画 😀.md", "it's (fine), yes & no.md", "#1.md"])
+@pytest.mark.parametrize(
+    "name", ["console.md", "a.b.c.md", "x" * 252 + ".md", "ÄÖ 計画 😀.md", "it's (fine), yes & no.md", "#1.md"]
+)
 def test_ordinary_names_are_taken(vault: Vault, name: str) -> None:
     assert write.create(str(vault()), name, b"") == name
 
@@ -194,7 +201,8 @@ def test_a_full_disk_leaves_nothing_behind(vault: Vault, act: str, monkeypatch: 
 def test_a_file_size_limit_is_a_sentence_too(vault: Vault, python: str) -> None:
     root = vault()
     code = (
-        "import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from vaultcore import write; from vaultcore.errors import VaultError\n"
+        "import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from vaultcore import write\n"
+        "from vaultcore.errors import VaultError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n    write.create(sys.argv[2], 'n.md', b'x' * 5000)\nexcept VaultError as error:\n    print(error)"
     )
@@ -270,7 +278,8 @@ def test_without_hard_links_a_name_is_still_claimed_once(vault: Vault, monkeypat
 def test_of_many_processes_one_gets_a_name(vault: Vault, python: str, links: str) -> None:
     root = vault()
     code = (
-        "import os, sys; sys.path.insert(0, sys.argv[1]); from vaultcore import write; from vaultcore.errors import Refusal\n"
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from vaultcore import write\n"
+        "from vaultcore.errors import Refusal\n"
         "def none(*a, **k): raise OSError(1, 'no')\n"
         "if sys.argv[3] == 'without': os.link = none\n"
         "sys.stdin.readline()\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 
 from . import record
 from .lexicon import Lexicon
@@ -49,6 +48,8 @@ class Store:
         self.inbox: dict[str, Record] = {}
         self.problems: dict[str, str] = {}
         self.generation = 0
+        import threading
+
         self.lock = threading.RLock()
         self.stamps: dict[str, tuple[int, int]] = {}
         self.unseen: set[str] = set()  # changed since the log was last held against the files
