@@ -46,7 +46,8 @@ def of(root: str, rels: list[str], name: str, memory_root: str) -> list[str]:
         if rel.casefold().startswith(memory_root.casefold().strip("/") + "/"):
             continue
         note = notes.read(root, rel)
-        declared = properties.as_list(note.properties.values.get("platforms"))
+        value = note.properties.values.get("platforms")
+        declared = properties.as_list(value) if isinstance(value, (str, list)) else []
         if canonical(os.path.splitext(os.path.basename(rel))[0]) == name:
             return declared
         if not by_alias and any(canonical(alias) == name for alias in note.aliases):

@@ -15,9 +15,12 @@ _SYSTEM = frozenset(
 )
 # Where hosts keep plugins, caches and state: started from there, a server learns nothing about its caller.
 _HOST_FOLDERS = (
-    ".cache .claude .codex .gemini .cursor .copilot .vscode .config .local .npm .cargo .rustup .pyenv .nvm "
-    "Library AppData"
-).split()
+    *(".cache .claude .codex .gemini .cursor .copilot .vscode .npm .cargo .rustup .pyenv .nvm AppData").split(),
+    *("Library/Caches", "Library/Application Support", ".local/share/uv", ".local/share/pipx"),
+)
+# These hold settings mostly, but people keep repositories and synced documents in them too.
+_MIXED_FOLDERS = (".config", ".local", "Library")
+_DOCUMENTS = ("Library/Mobile Documents", "Library/CloudStorage")
 
 
 class Place:
@@ -75,11 +78,18 @@ def says_nothing(path: str) -> bool:
     return any(same == os.path.normcase(os.path.realpath(known)) for known in (_home(), *_temps()) if known)
 
 
-def belongs_to_a_host(path: str) -> bool:
-    """Whether `path` lies in a folder where agents and package managers keep plugins, caches and state."""
+def belongs_to_a_host(path: str, repository: bool = False) -> bool:
+    """Whether `path` lies in a folder where agents and package managers keep plugins, caches and state. A `repository`
+    of its own may lie among settings."""
     home = os.path.realpath(_home())
-    caches = [os.environ.get("XDG_CACHE_HOME"), *(os.path.join(home, name) for name in _HOST_FOLDERS)]
-    return any(inside(path, os.path.realpath(folder)) for folder in caches if folder)
+
+    def lies_in(folders: tuple[str, ...]) -> bool:
+        return any(inside(path, os.path.realpath(os.path.join(home, folder))) for folder in folders)
+
+    cache = os.environ.get("XDG_CACHE_HOME")
+    if lies_in(_HOST_FOLDERS) or (cache and inside(path, os.path.realpath(cache))):
+        return True
+    return not repository and lies_in(_MIXED_FOLDERS) and not lies_in(_DOCUMENTS)
 
 
 def place(path: str) -> Place | None:
@@ -124,7 +134,7 @@ def _place(path: str) -> Place | None:
             declared, declared_at = _declaration(main), main
         top = main
     root = declared_at if declared else top
-    if says_nothing(root) or belongs_to_a_host(root):
+    if says_nothing(root) or belongs_to_a_host(root, repository=True):
         return None
     within = "" if root == top else os.path.relpath(root, top).replace(os.sep, "/")
     return Place(start, root, folder_name or os.path.basename(root), declared, git, within, chain)

@@ -151,6 +151,15 @@ def test_an_unregistered_repository_is_served_by_a_user_level_registration(
     assert f"{agent} unregistered é" in json.dumps(run.turns[1], ensure_ascii=False)
 
 
+def test_a_portable_registration_finds_the_vault_through_the_environment(
+    clone: Path, agent: str, tmp_path: Path
+) -> None:
+    bench = Bench(tmp_path / "bench", agent, project=f"{agent}-portable")
+    om(clone, bench, "register", str(bench.project), "--agent", agent, "--portable")
+    run = bench.run(script=[call(bench, "search", query="amber kettle")], env={"OM_VAULT": str(clone)})
+    assert "work/Kettle.md" in news(run, 1)
+
+
 def test_two_repositories_of_one_name_do_not_share_what_they_remember(clone: Path, app: Bench, tmp_path: Path) -> None:
     session(
         app,

@@ -159,6 +159,20 @@ def test_a_table_goes_out_of_toml(text: str) -> None:
     assert tomltext.remove(tomltext.put(text, TABLE, LINES), TABLE) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "suits"),
+    [("", True), ("a = 1\n[b]\n", True), ("[mcp_servers.x]\ncommand = 'y'\n", True), ("mcp_servers = {}\n", False),
+     ("mcp_servers.om.command = 'x'\n", False), ("[mcp_servers]\nom = {}\n", False)],
+)  # fmt: skip
+def test_without_tomllib_only_plain_tables_are_touched(monkeypatch: pytest.MonkeyPatch, text: str, suits: bool) -> None:
+    monkeypatch.setitem(sys.modules, "tomllib", None)
+    if suits:
+        assert tomltext.remove(tomltext.put(text, TABLE, LINES), TABLE) == text
+    else:
+        with pytest.raises(tomltext.Malformed):
+            tomltext.put(text, TABLE, LINES)
+
+
 def test_a_table_between_others_goes_out_with_its_sub_tables() -> None:
     text = "[a]\nx = 1\n\n" + OURS + "[mcp_servers.om.env]\nA = 'b'\n\n# about c\n[c]\ny = 2\n"
     assert tomltext.remove(text, TABLE) == "[a]\nx = 1\n\n# about c\n[c]\ny = 2\n"

@@ -121,6 +121,27 @@ def test_folders_that_say_nothing_give_no_identity(where: str, empty_vault: str)
     assert resolve(empty_vault, None, [Claim("cwd", folder)]).anonymous
 
 
+@pytest.mark.parametrize(
+    ("where", "plain", "with_git"),
+    [
+        (".config/nvim", None, "nvim"),
+        (".local/share/chezmoi", None, "chezmoi"),
+        ("Library/Mobile Documents/vaults/app", "app", "app"),
+        (".claude/plugins/cache/tool", None, None),
+        (".cache/uv/git/tool", None, None),
+        ("src/.config/app", "app", "app"),
+    ],
+)
+def test_a_repository_among_settings_is_one_and_a_plugin_is_none(
+    empty_vault: str, where: str, plain: str | None, with_git: str | None
+) -> None:
+    folder = Path.home() / where
+    folder.mkdir(parents=True)
+    assert resolve(empty_vault, None, cwd(folder)).project == plain
+    repo(folder)
+    assert resolve(empty_vault, None, cwd(folder)).project == with_git
+
+
 def test_a_git_repository_in_the_home_folder_names_nothing_below_it(tmp_path: Path, empty_vault: str) -> None:
     repo(Path.home())
     (Path.home() / "scratch").mkdir()

@@ -211,6 +211,8 @@ def _exclude(plan: Plan, folder: str) -> None:
         plan.notes.append(f"{top} has its git folder elsewhere: keep {', '.join(lines)} out of commits yourself")
         return
     path = os.path.join(place.git, "info", "exclude")
+    if not repository.inside(os.path.realpath(path), os.path.realpath(place.git)):
+        return
     text = plan.text(path)
     missing = [line for line in lines if text is not None and line not in text.splitlines()]
     if text is None or not missing:

@@ -45,5 +45,5 @@ def who(caller: Caller) -> list[str]:
         lines.append("caller: another repository has this name, so only general memories reach you -> om register PATH --as NEWNAME")
     if caller.provisional:
         lines.append("caller: the client has not said yet which folders are open")
-    lines.extend(f"caller: {flat(conflict)} says otherwise" for conflict in caller.conflicts)
+    lines.extend(f"caller: {flat(conflict, 600)}" for conflict in caller.conflicts)
     return lines
