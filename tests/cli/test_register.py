@@ -363,6 +363,8 @@ def test_the_name_and_platforms_are_declared_with_the_registration(tmp_path: Pat
     register(root, app, "--agent", "claude", "--as", "Atlas Core", "--platform", "Linux")
     caller = identity.resolve(str(root), None, [identity.Claim("cwd", str(app))])
     assert caller.project == "atlas core" and caller.platforms == ("linux",)
+    renamed = register(root, app, "--agent", "claude", "--as", "Atlas", "--dry-run")
+    assert "what was remembered for atlas core stays with that name" in renamed.output
     rival = register(root, repo(tmp_path / "atlas core"), "--agent", "claude")
     assert isinstance(rival.exception, VaultError) and "--as NEWNAME" in str(rival.exception)
     assert not (tmp_path / "atlas core" / ".mcp.json").exists()

@@ -35,7 +35,7 @@ def command(  # type: ignore[no-untyped-def]
     from vaultbridge.cli import _changes
     from vaultbridge.registration import clients, plan
     from vaultbridge.registration.command import command as server
-    from vaultcore import binding
+    from vaultcore import binding, identity, projects
     from vaultcore.errors import VaultError
 
     if bool(path) == user:
@@ -55,10 +55,13 @@ def command(  # type: ignore[no-untyped-def]
     known = {"name": name, "same": same, "platforms": platforms, "agents": chosen}
     project, bound = None, False
     if folder:
-        project, _, bound = binding.register(session.root, folder, **known, dry_run=True)
+        project, place, bound = binding.register(session.root, folder, **known, dry_run=True)
+        former = identity.resolve(session.root, None, [identity.Claim("flag", place)]).project
     ahead = plan.registration(
         folder, chosen, server(_changes.code(session), session.root, portable), triggers, os.environ
     )
+    if folder and former and former != project and former in projects.load(session.root).entries:
+        ahead.notes.append(f"what was remembered for {former} stays with that name: {project} starts without it")
     if folder and any("codex" in change.agents for change in ahead.real()):
         ahead.notes.append("Codex reads a project's configuration only after you have trusted its folder")
     if not _changes.agreed(ahead, bound, dry_run=dry_run, yes=yes, quiet=as_json):
