@@ -55,11 +55,12 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     )
     entries = found.entries
     reply: list[str] = []
+    blocks: dict[str, str] = {}
     mark = fence.tag()
     used = 0
     shown = 0
     for e in entries[start : start + limit]:
-        body, extra = text_of(bridge, e)
+        body, extra = text_of(bridge, e, blocks)
         piece = recollection.entry(
             e, mark, body, explain, recollection.ALONE if e.score >= 1e8 and not shown else recollection.BODY, extra
         )
@@ -102,9 +103,24 @@ def moment(arguments: dict[str, Any], name: str, end_of_day: bool = False) -> fl
     return found
 
 
-def text_of(bridge: Bridge, e: Any) -> tuple[str, list[str]]:
-    """The text to serve for a memory, and facets that say where it comes from: the promoted block when there is one."""
-    return e.record.body, []
+def text_of(bridge: Bridge, e: Any, cache: dict[str, str]) -> tuple[str, list[str]]:
+    """The text to serve for a memory, and a facet that says so when it is a note's corrected block instead."""
+    from vaultbridge import memories
+    from vaultbridge.fence import flat
+    from vaultcore.memory import promotion
+
+    r = e.record
+    if r.promoted is None:
+        return r.body, []
+
+    def find(name: str) -> str | None:
+        found: str | None = bridge.index.resolver().resolve(name, "").rel
+        return found
+
+    served = promotion.serve(
+        r.promoted, bridge.manifest, bridge.policy, find, memories.of(bridge).store.tombstones, cache
+    )
+    return (r.body if served.text is None else served.text), [flat(served.label, 300)]
 
 
 def headline(caller: Caller, total: int, start: int, shown: int, query: str) -> str:

@@ -141,6 +141,23 @@ class Journal:
         found.sort(key=lambda line: (str(line.get("at", "")), str(line["writer"]), line.get("seq", 0)))
         return iter(found)
 
+    def mentioning(self, words: list[str]) -> list[dict[str, Any]]:
+        """The lines of all writers that hold one of `words`, in order of time."""
+        wanted = [json.dumps(w)[1:-1].encode() for w in words]
+        found: list[dict[str, Any]] = []
+        for writer in self.writers():
+            folder = os.path.join(self.root, FOLDER, writer)
+            for name in _months(folder):
+                for raw in _raw(os.path.join(folder, name)):
+                    if any(w in raw for w in wanted):
+                        try:
+                            line = json.loads(raw)
+                        except ValueError:
+                            continue
+                        if isinstance(line, dict):
+                            found.append({**line, "writer": writer})
+        return sorted(found, key=lambda line: (str(line.get("at", "")), line.get("seq", 0)))
+
     def forced(self, caller: str, since: str) -> int:
         """How many of `caller`'s writes since the stamp `since` overrode a refusal, on this clone."""
         return sum(

@@ -203,7 +203,7 @@ def _by_query(store: Store, base: Selection, query: str) -> list[Entry]:
     places, entries = base.places, base.entries
     scores = store.lexicon.scores(query)
     key, form = query.strip(), forms.title(query)
-    for r in store.names.find(key) or store.names.by_name.get(form, ()):
+    for r in store.names.find(key) or store.names.by_name.get(form, []):
         scores[r.rel] = EXACT
     hits = sorted(((-round(score, 4), places[rel]) for rel, score in scores.items() if rel in places))
     best: list[Entry] = []

@@ -1,0 +1,29 @@
+"""`om promote`: serve a note's block in place of a memory, or accept a proposal."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("memory")
+@click.argument("marker", required=False)
+@click.pass_obj
+def command(session, memory: str, marker: str | None) -> None:  # type: ignore[no-untyped-def]
+    """Serve MARKER (note#^block or note#Heading) in place of MEMORY; without MARKER, accept a proposal from the inbox."""
+    from vaultbridge.cli import _person
+    from vaultcore.memory import rulings
+
+    _person.require("promote")
+    bridge, held = _person.opened(session.root)
+    with held.lock():
+        held.settle()
+        found = rulings.find(held, memory)
+        if marker:
+            rulings.promote(held, found, _person.writer(), marker)
+            rel = found.rel
+        else:
+            rel = rulings.accept(held, found, _person.writer())
+        rulings.write_page(held)
+    bridge.announce([rel])
+    click.echo(f"Promoted into {marker}: {rel}" if marker else f"Accepted: {rel}")

@@ -1,0 +1,175 @@
+"""`context`: what the vault knows about files that are about to change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import READ, schema
+
+if TYPE_CHECKING:
+    from vaultbridge.bridge import Bridge
+    from vaultcore.identity import Caller
+    from vaultcore.memory.anchors import Match
+
+TOOL: dict[str, Any] = {
+    "name": "context",
+    "title": "What is known about files",
+    "description": (
+        "Before changing files: memories and notes about them, deepest match first, as current rules, active plans, "
+        "dated research and history, and whether their code changed since."
+    ),
+    "inputSchema": schema(
+        ["paths"],
+        paths={
+            "type": "array",
+            "items": {"type": "string", "maxLength": 1_024},
+            "minItems": 1,
+            "maxItems": 50,
+            "description": "Files or folders of your repository",
+        },
+    ),
+    "annotations": READ,
+}
+
+GROUPS = ("current rules", "active plans", "dated research", "history")
+SHOWN = 10
+ACTIVE = frozenset(
+    ("active", "proposed", "accepted", "in-progress", "in progress", "planned", "blocked", "open", "draft", "on-hold")
+)
+OVER = frozenset(
+    ("done", "completed", "cancelled", "canceled", "superseded", "archived", "rejected", "deprecated", "obsolete")
+)
+
+
+class Item:
+    """One memory or note about a path."""
+
+    __slots__ = ("name", "title", "path", "date", "says", "match", "known", "scopes", "mark")
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        path: str,
+        date: str,
+        says: str,
+        match: Match,
+        known: float,
+        scopes: list[str],
+        mark: str = "",
+    ) -> None:
+        self.name, self.title, self.path, self.date, self.says = name, title, path, date, says
+        self.match, self.known, self.scopes, self.mark = match, known, scopes, mark
+
+
+def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
+    from vaultbridge import fence
+    from vaultcore.memory import anchors
+
+    wanted = anchors.relative(caller.root or "", list(arguments["paths"]))
+    groups: dict[str, list[Item]] = {name: [] for name in GROUPS}
+    declared = from_memories(bridge, caller, wanted, groups)
+    declared += from_notes(bridge, caller, wanted, groups)
+    for items in groups.values():
+        items.sort(key=lambda i: (i.match.depth, i.date), reverse=True)
+    shown = [item for items in groups.values() for item in items[:SHOWN]]
+    fates = (
+        anchors.fates(caller.root, [(i.name, i.scopes, i.known, i.date) for i in shown])
+        if caller.root and shown
+        else {}
+    )
+    mark = fence.tag()
+    total = sum(map(len, groups.values()))
+    named = ", ".join(fence.flat(p, 100) for p in wanted[:10])
+    reply = [
+        f"{total} about {named}" if total else f"Nothing is about {named}: {declared} that reach you declare paths."
+    ]
+    for name, items in groups.items():
+        if not items:
+            continue
+        reply.append(f"{name}: {len(items)}" + (f", the first {SHOWN} here" if len(items) > SHOWN else ""))
+        for item in items[:SHOWN]:
+            told = fates[item.name].sentence() if item.name in fates else ""
+            reply.append(
+                fence.frame(
+                    "about", mark, fence.flat(item.says, 300),
+                    title=fence.flat(item.title, 200), id=fence.flat(item.name, 120), path=fence.flat(item.path, 300),
+                    date=fence.flat(item.date, 20), why=fence.flat(item.match.why(), 200),
+                    state=item.mark or None, check=fence.flat(told, 300) if told else None,
+                )
+            )  # fmt: skip
+    return "\n".join(reply)
+
+
+def from_memories(bridge: Bridge, caller: Caller, wanted: list[str], groups: dict[str, list[Item]]) -> int:
+    """Add the memories about `wanted`; returns how many that reach the caller declare paths at all."""
+    from vaultbridge import memories
+    from vaultbridge.recollection import STATES
+    from vaultcore.memory import anchors, selection
+
+    store = memories.of(bridge).open()
+    reader = memories.reader(caller)
+    declared = 0
+    for e in selection.select(store, reader).entries:
+        r = e.record
+        if not r.paths:
+            continue
+        declared += 1
+        # paths belong to the repository that wrote them; the same path elsewhere is another file
+        if r.origin_name and reader.projects and r.origin_name not in reader.projects and not reader.everything:
+            continue
+        match = anchors.matching(r.paths, wanted)
+        if match:
+            mark = STATES.get(e.state, "")
+            if e.by and mark:
+                mark += f", the other is {e.by[0].title[:120]!r} ({e.by[0].key})"
+            groups["current rules"].append(
+                Item(r.key, r.title, r.rel, r.date, r.description or r.body, match, r.known, r.paths, mark)
+            )
+    return declared
+
+
+def from_notes(bridge: Bridge, caller: Caller, wanted: list[str], groups: dict[str, list[Item]]) -> int:
+    """Add the notes that declare paths in the caller's project, as far as the policy lets it read them."""
+    import json
+
+    from vaultcore import exposure
+    from vaultcore.memory import anchors, record, times
+    from vaultcore.properties import as_list
+
+    bridge.refresh()
+    query = (
+        "select rel, title, description, properties from notes"
+        " where kind='note' and gone=0 and private is null and properties like '%\"paths\"%' order by rel"
+    )
+    rows: list[tuple[str, str, str | None, str]] = bridge.index.ask(lambda c: c.execute(query).fetchall())
+    mine = {record.name(p) for p in caller.projects}
+    declared = 0
+    for rel, title, description, properties in rows:
+        values = json.loads(properties)
+        scopes = [s.removeprefix("./").rstrip("/") or "." for s in as_list(values.get("paths"))][:16]
+        owners = {record.name(p) for key in ("project", "projects") for p in as_list(values.get(key) or [])}
+        if not scopes or (owners and not owners & mine and not caller.vault) or (not owners and not caller.vault):
+            continue
+        if not exposure.readable(bridge.manifest, bridge.policy, rel).ok:
+            continue
+        declared += 1
+        match = anchors.matching(scopes, wanted)
+        if match:
+            date = str(values.get("as_of") or values.get("date") or "")[:10]
+            known = times.moment(date) or 0.0
+            item = Item(rel, title, rel, date, description or "", match, known, scopes)
+            groups[group_of(values, rel)].append(item)
+    return declared
+
+
+def group_of(values: dict[str, Any], rel: str) -> str:
+    """Which of the groups a note belongs to, by its status, dates and kind."""
+    status = str(values.get("status") or "").strip().lower()
+    if status in OVER or rel.startswith("work/archive/"):
+        return "history"
+    if status in ACTIVE:
+        return "active plans"
+    if values.get("as_of") or values.get("generated"):
+        return "dated research"
+    return "current rules"

@@ -1,0 +1,116 @@
+"""A memory that a person corrected in a note: the note's block or section is served in its place."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..exposure import Policy
+    from ..manifest import Manifest
+    from .tombstones import Tombstones
+
+LINES = 40
+CHARACTERS = 8_000
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class Served:
+    """`text` is what to serve instead of the capture, None when the capture stays; `state` is "served", "unanchored",
+    "stale", "withheld", "missing", "rejected" or "ruled-out"; `label` is one line for the reader."""
+
+    __slots__ = ("text", "state", "label")
+
+    def __init__(self, text: str | None, state: str, label: str) -> None:
+        self.text, self.state, self.label = text, state, label
+
+
+def split(marker: object) -> tuple[str, str, str] | None:
+    """(note, kind, anchor) of a marker, kind "block", "heading" or ""; None when it is no marker at all.
+
+    Split at the last `#^`, else at the last `#`: a note may be called "C# notes".
+    """
+    if not isinstance(marker, str) or not marker.strip() or _CONTROL.search(marker):
+        return None
+    text = marker.strip()
+    if text.startswith("[[") and text.endswith("]]"):
+        text = text[2:-2].split("|")[0]
+    note, mark, anchor = text.rpartition("#^")
+    kind = "block"
+    if not mark:
+        note, mark, anchor = text.rpartition("#")
+        kind = "heading"
+    if not mark:
+        note, anchor = text, ""
+    note, anchor = note.strip(), anchor.strip()
+    if not note:
+        return None
+    return note, kind if anchor else "", anchor
+
+
+def serve(
+    marker: object,
+    manifest: Manifest,
+    policy: Policy,
+    find: Callable[[str], str | None] | None = None,
+    stones: Tombstones | None = None,
+    cache: dict[str, str] | None = None,
+) -> Served:
+    """What a `promoted` property brings: through the one exposure predicate, bounded, every failure named alike
+    whether or not a withheld note exists. `find` resolves a note's name to its path."""
+    from .. import exposure, markdown, notes
+    from ..errors import VaultError
+
+    parts = split(marker)
+    if parts is None:
+        return Served(None, "rejected", "its promoted property is no note#^block")
+    name, kind, anchor = parts
+    if not kind:
+        return Served(None, "unanchored", f"promoted into {name[:120]!r} without a block or heading")
+    rel = name if name.lower().endswith(".md") else name + ".md"
+    decision = exposure.readable(manifest, policy, rel)
+    if not decision.ok and find is not None:
+        found = find(name)
+        decision = exposure.readable(manifest, policy, found) if found else decision
+    if not decision.ok or decision.rel is None:
+        if decision.reason == "missing" and policy.admits(rel):
+            return Served(None, "missing", f"STALE: promoted into {name[:120]!r}, which is not there")
+        return Served(None, "withheld", f"promoted into {name[:120]!r}, which is not exposed")
+    held = cache if cache is not None else {}
+    if decision.rel not in held:
+        try:
+            held[decision.rel] = notes.read(manifest.root, decision.rel).text
+        except VaultError:
+            return Served(None, "withheld", f"promoted into {name[:120]!r}, which cannot be read")
+    text = held[decision.rel]
+    if kind == "block":
+        piece = markdown.block(text, anchor)
+        body = piece.text if piece else ""
+        place = f"{decision.rel}#^{anchor}"
+    else:
+        document = markdown.parse(text)
+        piece = markdown.section(document, anchor)
+        body = piece.text.split("\n", 1)[1] if piece and "\n" in piece.text else ""
+        if piece and any(h.line == piece.line0 and h.level == 1 for h in document.headings):
+            piece = None  # the heading of level one is the whole note
+        place = f"{decision.rel}#{anchor}"
+    if piece is None or not body.strip():
+        return Served(None, "stale", f"STALE: promoted into {place[:160]!r}, which has no such {kind}")
+    if stones is not None and stones.match_text(body) is not None:
+        return Served(None, "ruled-out", f"promoted into {place[:160]!r}, whose text a person ruled out")
+    shown, cut = bounded(body)
+    return Served(shown, "served", f"promoted: {place[:160]}" + (" (cut)" if cut else ""))
+
+
+def bounded(text: str) -> tuple[str, bool]:
+    """At most LINES lines and CHARACTERS characters, blank edges removed first."""
+    lines = text.strip("\n").split("\n")
+    while lines and not lines[0].strip():
+        del lines[0]
+    cut = len(lines) > LINES
+    shown = "\n".join(lines[:LINES]).rstrip()
+    if len(shown) > CHARACTERS:
+        shown, cut = shown[: CHARACTERS - 1] + "…", True
+    return shown, cut

@@ -1,0 +1,362 @@
+"""What only a person may do to memories: accept, reject, archive, forget, restore, rule, promote."""
+
+from __future__ import annotations
+
+import os
+
+from . import contract, reach, record, review, selection, times, tombstones
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .memories import Memories, Writer
+    from .record import Record
+
+
+def find(memories: Memories, name: str) -> Record:
+    """The one memory (or proposal) a person means by id, title, path or file name; a Refusal otherwise."""
+    store = memories.store
+    text = name.strip()
+    for held in (store.records, store.inbox):
+        if text in held:
+            return held[text]
+    found = store.names.find(text)
+    if not found:
+        form = record.one_line(text)
+        found = [r for r in store.inbox.values() if form == r.key or form == r.title]
+    if len(found) == 1:
+        return found[0]
+    shown = record.one_line(text)[:80]
+    if not found:
+        raise contract.refuse("unknown-memory", f"{shown!r} names no memory.", "`om recall` lists them with their ids.")
+    several = "; ".join(f"{r.key} ({r.rel})" for r in found[:8])
+    raise contract.refuse(
+        "ambiguous", f"{len(found)} memories are called {shown!r}: {several}.", "Give one id or path."
+    )
+
+
+def reject(memories: Memories, r: Record, writer: Writer, reason: str) -> None:
+    """Never serve `r` again, and never take its value again from anybody it reached."""
+    _stone(memories, r, writer, reason, "reject", {"status": "rejected"})
+
+
+def forget(memories: Memories, r: Record, writer: Writer, reason: str) -> str:
+    """Take the text of `r` out of the vault, leave a tombstone of its value; returns where the text is kept (this
+    machine only, outside the vault)."""
+    from .. import places
+
+    if not reason.strip():
+        raise contract.refuse("no-reason", "Forgetting needs a reason.", 'Give it: --reason "…".')
+    kept = os.path.join(places.cache(memories.root), "forgotten")
+    os.makedirs(kept, 0o700, exist_ok=True)
+    with open(os.path.join(memories.root, r.rel), "rb") as file:
+        data = file.read()
+    copy = os.path.join(kept, f"{record.slug(r.key)}.md")
+    fd = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(fd, data)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    _stone(memories, r, writer, reason, "forget", None)
+    return copy
+
+
+def _stone(
+    memories: Memories, r: Record, writer: Writer, reason: str, verb: str, changes: dict[str, Any] | None
+) -> None:
+    rel, values = tombstones.make(r, verb, reason)
+    values["path"] = r.rel
+    steps: list[dict[str, Any]] = []
+    # one value, one record: a ruling that stands already is not written twice
+    if not os.path.lexists(os.path.join(memories.root, rel)):
+        steps.append({"do": "create", "rel": rel, "text": tombstones.encode(values).decode(), "as": "tombstone"})
+    if changes is None:
+        steps.append({"do": "remove", "rel": r.rel, "id": r.key, "as": "forget"})
+    else:
+        steps.append(
+            {"do": "edit", "rel": r.rel, "id": r.key, "as": verb, "set": {**changes, "retired_at": times.stamp()}}
+        )
+    _perform(memories, steps, r, writer, verb, reason)
+    memories.store.tombstones.refresh()
+
+
+def _perform(
+    memories: Memories, steps: list[dict[str, Any]], r: Record, writer: Writer, op: str, reason: str = ""
+) -> None:
+    from ..write import revision
+
+    path = os.path.join(memories.root, r.rel)
+    before = after = ""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        before = revision(data)
+        from . import intents
+
+        mine = [s for s in steps if s["rel"] == r.rel and s["do"] == "edit"]
+        after = revision(intents.edited(data, mine[0])) if mine else ""
+        if any(s["do"] == "move" and s["rel"] == r.rel for s in steps):
+            after = before
+    except OSError:
+        pass
+    line = {
+        "op": op,
+        "channel": writer.channel,
+        "caller": writer.name,
+        "path": r.rel,
+        "id": r.key,
+        "before": before,
+        "after": after,
+        "reason": reason,
+    }
+    memories.perform(steps, line)
+
+
+def archive(memories: Memories, r: Record, writer: Writer, reason: str = "") -> None:
+    """Keep the file, serve it no more."""
+    step = {"do": "edit", "rel": r.rel, "id": r.key, "set": {"status": "archived", "retired_at": times.stamp()}}
+    _perform(memories, [step], r, writer, "archive", reason)
+
+
+def promote(memories: Memories, r: Record, writer: Writer, marker: str) -> None:
+    """Serve the block or section `marker` names in place of the capture."""
+    from . import promotion
+
+    parts = promotion.split(marker)
+    if parts is None or not parts[1]:
+        raise contract.refuse(
+            "bad-marker",
+            f"{record.one_line(marker)[:80]!r} names no block or heading.",
+            'Give "note#^block" or "note#Heading".',
+        )
+    _perform(
+        memories, [{"do": "edit", "rel": r.rel, "id": r.key, "set": {"promoted": marker.strip()}}], r, writer, "promote"
+    )
+
+
+def accept(memories: Memories, r: Record, writer: Writer, reason: str = "") -> str:
+    """A proposal or candidate becomes current; returns its path."""
+    stone = memories.store.tombstones.match(r)
+    if stone is not None:
+        raise contract.refuse(
+            "ruled-out", "What it says has been ruled out.", f"`om restore {stone.id}` lifts that first."
+        )
+    edit = {"do": "edit", "rel": r.rel, "id": r.key, "as": "accept", "set": {"status": None}}
+    if r.rel not in memories.store.inbox:
+        if memories.store.doubtful(r):
+            raise contract.refuse(
+                "doubtful", f"It cannot be accepted: {memories.store.doubtful(r)}.", "Edit the file first."
+            )
+        _perform(memories, [edit], r, writer, "accept", reason)
+        return r.rel
+    to = memories.free_name(r.date or times.today(), record.slug(r.title))
+    _perform(
+        memories, [edit, {"do": "move", "rel": r.rel, "to": to, "id": r.key, "as": "move"}], r, writer, "accept", reason
+    )
+    return to
+
+
+def discard(memories: Memories, r: Record, writer: Writer, reason: str) -> None:
+    """Drop a proposal for good: its value is refused from then on."""
+    if not reason.strip():
+        raise contract.refuse("no-reason", "Discarding needs a reason.", "Say why in a few words.")
+    forget(memories, r, writer, reason)
+
+
+def restore(memories: Memories, name: str, writer: Writer, reason: str = "") -> list[str]:
+    """Bring back what was superseded, archived, rejected or forgotten; returns sentences about what was done."""
+    store = memories.store
+    stones = [s for s in store.tombstones.stones if name.strip() in (s.id, s.key, s.key[:16], os.path.basename(s.rel))]
+    records = store.names.find(name)
+    if not stones and not records:
+        raise contract.refuse(
+            "unknown-memory",
+            f"{record.one_line(name)[:80]!r} names neither a memory nor a ruling.",
+            "`om log` lists both.",
+        )
+    done: list[str] = []
+    steps: list[dict[str, Any]] = []
+    if records:
+        r = find(memories, name)
+        ruling = store.tombstones.match(r)
+        stones = list({s.rel: s for s in [*stones, *([ruling] if ruling else [])]}.values())
+    for stone in stones:
+        steps.append({"do": "remove", "rel": stone.rel, "as": "lift"})
+        done.append(f"The ruling of {stone.at[:10]} is lifted.")
+    if records:
+        replacements = [new for new, _ in store.edges.by.get(r.rel, ()) if new is not None]
+        edit: dict[str, Any] = {
+            "do": "edit",
+            "rel": r.rel,
+            "id": r.key,
+            "as": "restore",
+            "set": {"status": None, "retired_at": None},
+        }
+        if replacements or r.superseded_by:
+            edit["set"]["superseded_by"] = None
+            for new in replacements:
+                drop = [e for e in new.supersedes if any(x is r for x in store.names.find(e))]
+                if drop:
+                    steps.append(
+                        {"do": "edit", "rel": new.rel, "id": new.key, "as": "unlink", "drop": {"supersedes": drop}}
+                    )
+                done.append(f"{new.title!r} ({new.key}) no longer supersedes it; both are current.")
+        steps.insert(0, edit)
+        _perform(memories, steps, r, writer, "restore", reason)
+        done.insert(0, f"{r.title!r} ({r.key}) is current again.")
+    else:
+        stone = stones[0]
+        copy = _forgotten(memories.root, stone.id)
+        if copy is not None:
+            made = record.parse("x.md", copy)
+            to = memories.free_name(
+                (made.date if made else "") or times.today(), record.slug(made.title if made else stone.id)
+            )
+            steps.append({"do": "create", "rel": to, "text": copy.decode("utf-8", "replace"), "id": stone.id})
+            done.append(f"Its text is back as {to}.")
+        else:
+            done.append("Its text is not on this machine; it may be recorded again.")
+        line = {
+            "op": "lift",
+            "channel": writer.channel,
+            "caller": writer.name,
+            "path": stone.rel,
+            "id": stone.id,
+            "reason": reason,
+        }
+        memories.perform(steps, line)
+    store.tombstones.refresh()
+    return done
+
+
+def _forgotten(root: str, key: str) -> bytes | None:
+    from .. import places
+
+    try:
+        with open(os.path.join(places.cache(root), "forgotten", f"{record.slug(key)}.md"), "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def rule(memories: Memories, item: review.Item, verdict: str, writer: Writer, reason: str = "") -> str:
+    """Apply a person's verdict to a question of the queue, keep it by content, and say what was done."""
+    if verdict not in item.choices:
+        raise contract.refuse("bad-verdict", f"{verdict!r} is none of {', '.join(item.choices)}.", "Choose one.")
+    records = item.records
+    newer, older = records[0], records[-1]
+    if verdict == "newer" and newer is not older:
+        _link(memories, newer, older, writer, reason)
+    elif verdict == "older" and newer is not older:
+        reject(memories, newer, writer, reason or "a person kept the older one")
+        _settle(memories, older)
+    elif verdict == "neither":
+        for r in records:
+            reject(memories, r, writer, reason or "a person ruled both out")
+    elif verdict == "both" or (verdict in ("newer", "older") and newer is older):
+        _clear(memories, newer, older, writer, reason)
+    elif verdict == "accept":
+        accept(memories, newer, writer, reason)
+    elif verdict == "reject":
+        reject(memories, newer, writer, reason or "a person rejected it")
+    elif verdict == "discard":
+        discard(memories, newer, writer, reason or "a person dropped it")
+    elif verdict == "archive":
+        archive(memories, newer, writer, reason)
+    rel, data = review.verdict_file(item, verdict, reason)
+    from .. import write
+
+    if os.path.lexists(os.path.join(memories.root, rel)):
+        write.replace(memories.root, rel, data, None)
+    else:
+        write.create(memories.root, rel, data)
+    if verdict in ("keep", "trust"):
+        memories.journal.append(
+            "rule", writer.channel, writer.name, path=newer.rel, id=newer.key, verdict=verdict, reason=reason
+        )
+    return f"{verdict}: {review.MEANING[verdict]}."
+
+
+def _without_dispute(r: Record, other: Record, store: Any) -> dict[str, Any]:
+    """The properties of `r` without the note that it disputes `other`."""
+    flags = [f for f in r.flags if not (f.startswith("disputes ") and any(x is other for x in store.names.find(f[9:])))]
+    changes: dict[str, Any] = {"flags": flags or None}
+    if r.declared == "disputed" and not any(f.startswith("disputes ") for f in flags):
+        changes["status"] = None
+    return changes
+
+
+def _clear(memories: Memories, newer: Record, older: Record, writer: Writer, reason: str) -> None:
+    steps = []
+    for r, other in ((newer, older), (older, newer)):
+        changes = _without_dispute(r, other, memories.store)
+        if (
+            changes.get("flags") != (r.flags or None)
+            or "status" in changes
+            or (r is other and r.declared == "disputed")
+        ):
+            if r is other:
+                changes["status"] = None
+            steps.append({"do": "edit", "rel": r.rel, "id": r.key, "as": "rule", "set": changes})
+        if r is other:
+            break
+    if steps:
+        _perform(memories, steps, newer, writer, "rule", reason or "both hold")
+
+
+def _settle(memories: Memories, r: Record) -> None:
+    """Nothing stands against `r` any more: take the mark off when it carries one itself."""
+    if r.declared == "disputed":
+        from .memories import Writer
+
+        step = {"do": "edit", "rel": r.rel, "id": r.key, "set": {"status": None}}
+        _perform(
+            memories, [step], r, Writer("a person", "", (), reach.PERSON, "person"), "rule", "its rival was rejected"
+        )
+
+
+def _link(memories: Memories, newer: Record, older: Record, writer: Writer, reason: str) -> None:
+    """Both sides of a supersession that a person decided."""
+    now = times.stamp()
+    changes = _without_dispute(newer, older, memories.store)
+    new_entry = f"{newer.key} {record.one_line(newer.title)[:80]}" if newer.id else newer.title
+    old_entry = f"{older.key} {record.one_line(older.title)[:80]}" if older.id else older.title
+    steps = [
+        {"do": "edit", "rel": newer.rel, "id": newer.key, "as": "rule", "set": changes, "append": {"supersedes": [old_entry]}},
+        {
+            "do": "edit", "rel": older.rel, "id": older.key, "as": "supersede",
+            "set": {"status": "superseded", "retired_at": now}, "append": {"superseded_by": [new_entry]},
+        },
+    ]  # fmt: skip
+    _perform(memories, steps, newer, writer, "rule", reason or "the newer one holds")
+
+
+def write_page(memories: Memories) -> str:
+    """Write memories/Review.md anew; returns its path."""
+    from .. import write
+    from .store import REVIEW
+
+    rel = f"{memories.store.folder}/{REVIEW}"
+    data = review.page(review.queue(memories.store), memories.store.folder).encode()
+    path = os.path.join(memories.root, rel)
+    try:
+        with open(path, "rb") as file:
+            held = file.read()
+        if held == data:
+            return rel
+        write.replace(memories.root, rel, data, write.revision(held))
+    except FileNotFoundError:
+        write.create(memories.root, rel, data)
+    return rel
+
+
+def states(memories: Memories) -> dict[str, int]:
+    """How many memories are in which state, for doctor and status lines."""
+    counts: dict[str, int] = {}
+    for e in selection.select(memories.store, reach.PERSON, include=selection.INCLUDES).entries:
+        counts[e.state] = counts.get(e.state, 0) + 1
+    if memories.store.inbox:
+        counts["proposed"] = len(memories.store.inbox)
+    return counts
