@@ -15,6 +15,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChang
 
 from . import resources
 from .bridge import Bridge
+from .calls import Workers
 
 log = logging.getLogger("om")
 
@@ -26,8 +27,8 @@ PAUSE = 0.1  # seconds during which changes are gathered
 class Changes:
     """What changed and is not announced yet, and who wants to hear it. `report` may be called from any thread."""
 
-    def __init__(self, bridge: Bridge, bus: InMemorySubscriptionBus) -> None:
-        self.bridge, self.bus = bridge, bus
+    def __init__(self, bridge: Bridge, bus: InMemorySubscriptionBus, workers: Workers) -> None:
+        self.bridge, self.bus, self.workers = bridge, bus, workers
         self.session: Any = None  # of a handshake-era client, once it is initialized
         self.subscribed: dict[str, str] = {}  # URI as the client wrote it -> path
         self._loop = asyncio.get_running_loop()
@@ -52,7 +53,7 @@ class Changes:
         await asyncio.sleep(PAUSE)
         rels, self._gathered = self._gathered, set()
         try:
-            policy = await asyncio.to_thread(lambda: self.bridge.policy)
+            policy = await self.workers.run(lambda: self.bridge.policy)
             admitted = sorted(rel for rel in rels if policy.admits(rel))
             if admitted:
                 await self._tell(admitted)

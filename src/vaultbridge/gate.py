@@ -107,7 +107,7 @@ class Identity:
             if not has_roots:
                 self.gate.open()
             roots, provisional = await self.gate.wait() if needed else self.gate.present()
-        caller = await anyio.to_thread.run_sync(self.resolve, roots)
+        caller = await anyio.to_thread.run_sync(self.resolve, roots, abandon_on_cancel=True)
         caller.provisional = provisional
         return caller
 

@@ -56,8 +56,9 @@ def build(
 
     @asynccontextmanager
     async def connection(_: Server[App]) -> AsyncIterator[App]:
-        changes = Changes(bridge, bus)
-        app = App(bridge, Identity(caller, gate()), changes, calls.Workers())
+        workers = calls.Workers()
+        changes = Changes(bridge, bus, workers)
+        app = App(bridge, Identity(caller, gate()), changes, workers)
         bridge.listeners.append(changes.report)
         follower = asyncio.create_task(_follow(app)) if watching else None
         try:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .boot import Boot
     from .server import App
 
+log = logging.getLogger("om")
+
 
 def vault_of(arguments: list[str], environ: dict[str, str], cwd: str | None) -> str:
     """The vault a bridge serves: `--vault`, OM_VAULT, else the one this code lies in, else the one around `cwd`."""
@@ -51,8 +53,15 @@ def prepare(arguments: list[str]) -> Callable[[int, int, Boot, bytes, bool], Non
             async with descriptors(read, write, boot.queue, rest, boot.swallow, ended) as (receive, send):
                 await server.run(receive, send, mcp_server.options(server))
 
-        anyio.run(main)
-        os._exit(0)  # tearing the interpreter down takes longer than everything else at the end
+        code = 1
+        try:
+            anyio.run(main)
+            code = 0
+        except Exception as error:
+            log.error("the bridge ended: %s: %s", type(error).__name__, " ".join(str(error).split())[:300])
+        finally:  # the interpreter's own end takes long, and waits for threads that may never end
+            sys.stderr.flush()
+            os._exit(code)
 
     return go
 

@@ -31,7 +31,7 @@ from .frames import HEAD, LARGEST, Frames, TooLong, frame_id, message_of
 CHUNK = 1 << 16
 AHEAD = 256  # frames read but not yet dispatched
 GRACE = 3.0  # seconds that calls in progress get to answer after the end of input
-FLUSH = 1.0  # seconds the client gets to take the last answers
+FLUSH = 2.0  # seconds the client gets to take the last answers
 ORPHAN_POLL = 15.0
 ORPHAN_IDLE = 60.0  # seconds without a frame after which a process whose parent died gives up
 

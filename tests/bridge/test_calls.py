@@ -130,10 +130,10 @@ async def test_a_vault_that_is_gone_is_one_sentence_and_its_return_is_noticed(
     async with Client(server, mode=mode) as client:
         os.rename(root, str(root) + "-away")
         result = await client.call_tool("echo", {"text": "x"})
-        assert result.is_error and "put the folder back" in said(result) and str(root) not in said(result)
+        assert result.is_error and "put it back" in said(result) and str(root) not in said(result)
         with pytest.raises(MCPError) as caught:
             await client.list_resources()
-        assert "put the folder back" in caught.value.error.message
+        assert "put it back" in caught.value.error.message
         assert (await client.list_tools()).tools
         os.rename(str(root) + "-away", root)
         assert said(await client.call_tool("echo", {"text": "back"})) == "back"
