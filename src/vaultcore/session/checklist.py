@@ -61,7 +61,7 @@ def findings(root: str, session: state.Session) -> dict[str, list[tuple[str, str
             if record is None:
                 continue
         pairs = [(str(code), flat(str(text), 160)) for code, text in record.get("found") or []]
-        faults = [pair for pair in pairs if pair[0] != "oversized"]
+        faults = [pair for pair in pairs if pair[0] not in ("oversized", "unchecked")]
         if faults:
             found[rel] = faults
     return found

@@ -67,6 +67,8 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
         return []
     text, remark = properties.decode(data)
     props = properties.read(text)
+    if not props.checked and find_yaml():
+        props = properties.read(text)
     found = [Finding("encoding", remark)] if remark else []
     found += of_properties(props, settings)
     found += merge_marks(text)
@@ -92,10 +94,32 @@ def of_place(rel: str, props: Properties, settings: Settings) -> list[Finding]:
     return []
 
 
+def find_yaml() -> bool:
+    """Make PyYAML importable from the environment that set-up made; hooks start without any site-packages."""
+    import sys
+
+    from vaultcore import environment
+
+    code = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    base = environment.folder(code)
+    try:
+        versions = sorted(os.listdir(os.path.join(base, "lib")), reverse=True)
+    except OSError:
+        versions = []
+    for part in (os.path.join("Lib", "site-packages"), *(os.path.join("lib", each, "site-packages") for each in versions)):
+        path = os.path.join(base, part)
+        if os.path.isfile(os.path.join(path, "yaml", "__init__.py")):
+            sys.path.append(path)
+            return True
+    return False
+
+
 def of_properties(props: Properties, settings: Settings) -> list[Finding]:
     from vaultcore import requirements
 
     rules = settings.get("frontmatter_required")
+    if not props.checked:
+        return [Finding("unchecked", "properties not checked: they need PyYAML (`python3 om.py setup`)", 1)]
     found = [
         Finding("properties", f"properties: {flat(problem.message, 160)}", problem.line or 0) for problem in props.problems[:3]
     ]
@@ -104,8 +128,6 @@ def of_properties(props: Properties, settings: Settings) -> list[Finding]:
         return [*found, Finding("properties", f"no properties: the note must start with --- and say {wanted}", 1)]
     if props.state == "unreadable":
         return found or [Finding("properties", "properties: the block is never closed with ---", 1)]
-    if not props.checked:
-        return found  # what PyYAML would have to judge is left to those who have it
     return found + [
         Finding("properties", f"property {flat(name, 40)} {flat(wrong, 90)}", 1) for name, wrong in requirements.faults(props, rules)
     ]

@@ -69,13 +69,16 @@ def remember(session: state.Session, root: str, rel: str, findings: list[Finding
 
 
 def new(session: state.Session, rel: str, findings: list[Finding]) -> list[Finding]:
-    """A size is news once per session; everything else as long as it lasts."""
+    """A size, and that something cannot be checked here, are news once per session; all else as long as it lasts."""
     said = session.said()
-    once = [f"oversized {rel}" for finding in findings if finding.code == "oversized"]
-    if once and once[0] not in said:
-        session.add(said=once)
-        return findings
-    return [finding for finding in findings if finding.code != "oversized"]
+    kept = []
+    for finding in findings:
+        key = {"oversized": f"oversized {rel}", "unchecked": "unchecked"}.get(finding.code)
+        if key is None or key not in said:
+            kept.append(finding)
+        if key is not None and key not in said:
+            session.add(said=[key])
+    return kept
 
 
 def grouping(session: state.Session, root: str, rel: str, settings: Settings) -> list[str]:
