@@ -87,16 +87,17 @@ def search(bridge: Bridge) -> Iterator[Finding]:
     from vaultbridge import search as engines
     from vaultcore.identity import ANONYMOUS
 
-    row = next((row for row in bridge.index.notes() if not row.private and bridge.policy.admits(row.rel)), None)
-    if row is None:
+    first = bridge.index.listing(bridge.policy.admits, most=1)
+    if not first:
         yield Finding(WARN, "no note is exposed, so nothing can be found", "set mcp_exposed_roots in vault-manifest.json")
         return
-    answer = engines.search(bridge, ANONYMOUS, row.title, 5)
+    rel, title, _ = first[0]
+    answer = engines.search(bridge, ANONYMOUS, title, 5)
     lanes = ", ".join(f"{lane} {state}" for lane, state in answer.lanes.items())
-    if any(hit.rel == row.rel for hit in answer.hits):
+    if any(hit.rel == rel for hit in answer.hits):
         yield Finding(OK, f"a note is found by its title; {lanes}")
     else:
-        yield Finding(FAIL, f"{row.rel} is not found by its title; {lanes}", "om doctor --fix", rebuild(bridge))
+        yield Finding(FAIL, f"{rel} is not found by its title; {lanes}", "om doctor --fix", rebuild(bridge))
 
 
 @check("exposure")
@@ -110,19 +111,19 @@ def exposed(bridge: Bridge) -> Iterator[Finding]:
             yield Finding(WARN, problem.sentence())
     roots = ", ".join(policy.roots) or "none"
     yield Finding(OK if policy.roots else WARN, f"exposed roots ({policy.source}): {roots}")
-    private = sum(1 for row in bridge.index.notes() if row.private and bridge.policy.admits(row.rel))
+    private = sum(1 for row in bridge.index.troubled() if row.private and bridge.policy.admits(row.rel))
     if private:
         yield Finding(NOTE, f"{private} notes inside them are private")
 
 
 @check("notes")
 def notes(bridge: Bridge) -> Iterator[Finding]:
-    broken = [row for row in bridge.index.notes() if row.problem and bridge.policy.admits(row.rel)]
+    broken = [row for row in bridge.index.troubled() if row.problem and bridge.policy.admits(row.rel)]
     for row in broken[:10]:
         yield Finding(WARN, row.problem if row.problem.startswith(row.rel) else f"{row.rel}: {row.problem}", "mend its properties; until then it may count as private")
     if len(broken) > 10:
         yield Finding(WARN, f"{len(broken) - 10} more notes have properties that can't be read whole", "om check")
-    copies = [row.rel for row in bridge.index.notes() if row.conflict]
+    copies = [row.rel for row in bridge.index.troubled() if row.conflict]
     if copies:
         shown = ", ".join(copies[:3])
         yield Finding(WARN, f"{len(copies)} conflict copies of a sync tool, e.g. {shown}", "merge and delete them")
