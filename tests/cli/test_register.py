@@ -406,8 +406,19 @@ def test_projects_lists_names_evidence_agents_and_who_contests(tmp_path: Path, r
     register(root, repo(tmp_path / "app", "git@example.invalid:acme/app"), "--agent", "claude", "--platform", "linux")
     rival = repo(tmp_path / "rival" / "app")
     binding.bind(str(root), identity.resolve(str(root), None, [identity.Claim("cwd", str(rival))]))
+    about = "---\ntags: [memory]\nscope: project\nprojects: [App, other]\n---\n# x\n"
+    write_tree(root, {"memories/2026/01/2026-01-02 x.md": about})
     out = run(root, projects_command.command).output
-    for word in ("app", "example.invalid/acme/app", "root commit", "linux", "claude", "CONTESTED", "--as NEWNAME"):
+    for word in (
+        "app",
+        "1 memories",
+        "example.invalid/acme/app",
+        "root commit",
+        "linux",
+        "claude",
+        "CONTESTED",
+        "--as NEWNAME",
+    ):
         assert word in out
     (row,) = json.loads(run(root, projects_command.command, "--json").output)["projects"]
     assert row["name"] == "app" and row["agents"] == ["claude"] and len(row["contested"]) == 1

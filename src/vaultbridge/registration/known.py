@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from vaultcore import projects as bindings
+from vaultcore.identity import canonical
 
 
 def projects(root: str) -> tuple[list[dict[str, Any]], str]:
@@ -41,7 +42,7 @@ def line(row: dict[str, Any]) -> str:
     parts += ["; ".join(row["evidence"]) or "no evidence yet"]
     parts += [f"platforms {', '.join(row['platforms'])}"] if row["platforms"] else []
     parts += [f"agents {', '.join(row['agents'])}"] if row["agents"] else []
-    parts += [f"{row['memories']} memories"] if row["memories"] is not None else []
+    parts += [f"memories {row['memories']}"] if row["memories"] is not None else []
     if row["contested"]:
         parts.append(
             f"CONTESTED by {len(row['contested'])} other folder(s), last {max(row['contested'])}: run `om register` "
@@ -53,16 +54,22 @@ def line(row: dict[str, Any]) -> str:
 
 
 def _memories(root: str) -> Counter[str] | None:
-    from vaultcore.identity import canonical
+    import sqlite3
 
-    try:
-        from vaultcore.index import open_index
+    from vaultbridge.bridge import Bridge
+    from vaultcore import properties
+    from vaultcore.errors import VaultError
 
-        rows = open_index(root).memories()
-    except Exception:  # the list of projects is worth having without the counts
-        return None
+    bridge = Bridge(root, channel="person")
     found: Counter[str] = Counter()
-    for row in rows:
-        named: Any = row.get("projects") if isinstance(row, dict) else None
-        found.update({name for one in named or () if (name := canonical(one))})
+    try:
+        bridge.refresh()
+        for row in bridge.index.memories():
+            named = row.properties.get("projects")
+            listed = properties.as_list(named) if isinstance(named, (str, list)) else []
+            found.update({name for one in listed if (name := canonical(one))})
+    except (VaultError, sqlite3.Error, OSError):  # the list of projects is worth having without the counts
+        return None
+    finally:
+        bridge.close()
     return found
