@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 EVERYWHERE = frozenset(("readme", "index", "_index", "changelog", "license", "contributing"))
 SLUG = re.compile(r"[^\w\- ]")
 EXTENSION = re.compile(r"\.[A-Za-z0-9]{2,6}$")
-GENERATED = re.compile(r"^::: ?\S", re.MULTILINE)  # a page that a documentation tool fills in has more anchors than text
+GENERATED = re.compile(
+    r"^::: ?\S", re.MULTILINE
+)  # a page that a documentation tool fills in has more anchors than text
 
 
 def check(vault: Snapshot) -> Iterator[Finding]:
@@ -61,8 +63,16 @@ def broken(vault: Snapshot, link: LinkRow, place: Resolution) -> Iterator[Findin
             return
         near = alike(vault, link.target or link.raw)
         fix = "did you mean " + " or ".join(f"[[{short(rel)}]]" for rel in near) + "?" if near else ""
-        if link.kind == "wiki" and not link.embed and not near and "/" not in link.raw and not EXTENSION.search(link.target):
-            yield Finding(link.source, link.line, "link-unwritten", f"{written} is a note nobody has written", "", "note")
+        if (
+            link.kind == "wiki"
+            and not link.embed
+            and not near
+            and "/" not in link.raw
+            and not EXTENSION.search(link.target)
+        ):
+            yield Finding(
+                link.source, link.line, "link-unwritten", f"{written} is a note nobody has written", "", "note"
+            )
             return
         what = "embeds a file that does not exist" if link.embed else "leads to no file"
         yield Finding(link.source, link.line, "link-broken", f"{written} {what}", fix, "warning")
@@ -114,7 +124,9 @@ def has_heading(document: markdown.Document, link: LinkRow) -> bool:
     slugs = {SLUG.sub("", item.text.lower()).strip().replace(" ", "-") for item in document.headings}
     if wanted in slugs or re.sub(r"-\d+$", "", wanted) in slugs or GENERATED.search(document.text):
         return True
-    return bool(re.search(rf"[{{ ]#{re.escape(heading)}[ }}]|(?:id|name)=[\"']{re.escape(heading)}[\"']", document.text))
+    return bool(
+        re.search(rf"[{{ ]#{re.escape(heading)}[ }}]|(?:id|name)=[\"']{re.escape(heading)}[\"']", document.text)
+    )
 
 
 def on_disk(vault: Snapshot, link: LinkRow) -> bool:

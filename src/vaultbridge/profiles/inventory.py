@@ -41,11 +41,12 @@ def unchanged(root: str, rel: str) -> bool | None:
         return None
 
 
-def survey(root: str) -> dict[str, str]:
-    """Path -> hash of what lies in these places, as git sees it."""
+def survey(root: str, listed: list[str] | None = None) -> dict[str, str]:
+    """Path -> hash of what lies in these places: of the files `listed`, by default those that git sees."""
     from vaultcore import git
 
-    listed = git.files(root)
+    if listed is None:
+        listed = git.files(root)
     if listed is None:
         listed = [
             os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")

@@ -80,7 +80,12 @@ def target(goal: str, source: str, after: Resolver, link: markdown.Link) -> str:
         tries = [relative, goal] if "/" in link.raw else [name, relative, goal]
     else:
         tries = [name.removesuffix(".md"), goal.removesuffix(".md"), goal]
-    return next((path for path in tries if after.resolve(path, source).rel == goal), goal)
+    for path in tries:
+        found = after.resolve(path, source)
+        # a bare name that several files have would be right today and wrong after the next move
+        if found.rel == goal and ("/" in path or len(found.candidates) == 1):
+            return path
+    return goal
 
 
 def rewrite(written: str, link: markdown.Link, path: str) -> str:
