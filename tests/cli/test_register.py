@@ -411,7 +411,7 @@ def test_projects_lists_names_evidence_agents_and_who_contests(tmp_path: Path, r
     out = run(root, projects_command.command).output
     for word in (
         "app",
-        "1 memories",
+        "memories 1",
         "example.invalid/acme/app",
         "root commit",
         "linux",
