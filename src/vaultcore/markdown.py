@@ -27,7 +27,7 @@ _BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$")
 _ONLY_ID = re.compile(r"[ \t>|]*\^([A-Za-z0-9-]+)[ \t|]*$")
 _TASK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(.)\](?:[ \t]+(.*))?$")
 _TAG = re.compile(r"#([^\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]+)")
-_WIKI = re.compile(r"\[\[([^\[\]\n|]{0,1000})(?:\|([^\n]{0,1000}?))?\]\]")
+LONGEST = 1000  # characters of a link target or of its shown text
 _DEST = re.compile(
     r"\]\([ \t]*(?:<([^<>\n]{0,1000})>|([^\s()<]{0,1000}(?:\([^\s()]{0,300}\)[^\s()]{0,300}){0,8}))"
     r"(?:[ \t]+(?:\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'))?[ \t]*\)"
@@ -322,19 +322,12 @@ def _heading(level: int, text: str, line: int) -> Heading:
 
 def _links(document: Document) -> Iterator[Link]:
     clean, text, body = document.clean, document.text, document.body
-    if "[[" in clean:
-        for m in _WIKI.finditer(clean, body):
-            raw, shown, start = m[1], m[2], m.start()
-            before = clean[start - 1] if start > body else ""
-            if before == "\\":
-                continue
-            if shown is not None:
-                shown = text[m.start(2) : m.end(2)].strip()
-                if raw.endswith("\\"):  # the pipe of a table cell
-                    raw = raw[:-1]
-            if raw.strip():
-                embed = before == "!"
-                yield Link(raw.strip(), shown, embed, "wiki", document.line_at(start), False, start - embed, m.end())
+    for start, end, raw, shown in _wikilinks(clean, body):
+        before = clean[start - 1] if start > body else ""
+        if before != "\\":
+            alias = None if shown < 0 else text[shown : end - 2].strip()
+            embed = before == "!"
+            yield Link(raw, alias, embed, "wiki", document.line_at(start), False, start - embed, end)
     if "](" in clean:
         for m in _DEST.finditer(clean, body):
             opening = _opening(clean, m.start())
@@ -381,21 +374,43 @@ def _property_links(document: Document) -> Iterator[Link]:
     head = document.text[: document.body]
     if "[[" not in head:
         return
-    for m in _WIKI.finditer(head):
-        line_start = head.rfind("\n", 0, m.start()) + 1
-        before = head[line_start : m.start()]
+    for start, end, raw, shown in _wikilinks(head, 0):
+        line_start = head.rfind("\n", 0, start) + 1
+        before = head[line_start:start]
         if before.lstrip().startswith("#"):
             continue
-        raw, alias = m[1], m[2]
+        alias = None if shown < 0 else head[shown : end - 2]
         opened = re.search(r"[\"']", before)
         if opened and opened[0] == '"':
-            raw, alias = (re.sub(r"\\([\"\\/])", r"\1", x) if x else x for x in (raw, alias))
+            raw, alias = re.sub(r"\\([\"\\/])", r"\1", raw), alias and re.sub(r"\\([\"\\/])", r"\1", alias)
         elif opened:
-            raw, alias = (x.replace("''", "'") if x else x for x in (raw, alias))
-        if raw and raw.strip():
-            yield Link(
-                raw.strip(), alias, before[-1:] == "!", "wiki", document.line_at(m.start()), True, m.start(), m.end()
-            )
+            raw, alias = raw.replace("''", "'"), alias and alias.replace("''", "'")
+        yield Link(raw, alias, before[-1:] == "!", "wiki", document.line_at(start), True, start, end)
+
+
+def _wikilinks(text: str, at: int) -> Iterator[tuple[int, int, str, int]]:
+    """(start, end, what is linked, offset of the shown text or -1) of every `[[…]]` on one line; bounded look-ahead."""
+    start, end = text.find("[[", at), -1
+    while start >= 0:
+        if end < start + 2:
+            end = text.find("]]", start + 2)
+        if end < 0:
+            return
+        # What opens on an earlier line than the closer, or too far before it, is no link.
+        begin = max(text.rfind("\n", start, end), end - 2 * LONGEST)
+        if begin > start:
+            start = text.find("[[", begin)
+            continue
+        shown = text.find("|", start + 2, end)
+        raw = text[start + 2 : end if shown < 0 else shown]
+        if "[" in raw or "]" in raw or len(raw) > LONGEST:
+            start = text.find("[[", start + 1)
+            continue
+        if shown >= 0 and raw.endswith("\\"):  # the pipe of a table cell
+            raw = raw[:-1]
+        if raw.strip():
+            yield start, end + 2, raw.strip(), shown + 1 if shown >= 0 else -1
+        start = text.find("[[", end + 2)
 
 
 def _blank(document: Document) -> str:
@@ -410,14 +425,14 @@ def _blank(document: Document) -> str:
         out = blank_lines(document)
     if document.body:
         out = _spaces(out[: document.body]) + out[document.body :]
-    return _blank_spans(out) if "`" in out or "<!--" in out or "%%" in out else out
+    return blank_spans(out) if "`" in out or "<!--" in out or "%%" in out else out
 
 
 def _spaces(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def _blank_spans(text: str) -> str:
+def blank_spans(text: str, comments: bool = True) -> str:
     """Inline code and comments within lines or paragraphs, in linear time: each opener is paired through a table of
     closers.
     """
@@ -445,7 +460,7 @@ def _blank_spans(text: str) -> str:
             if k < len(same):
                 resume = same[k] + 1
                 stop = marks[same[k]][1]
-        elif open_comments.get(mark):
+        elif comments and open_comments.get(mark):
             closer = "-->" if mark == "<!--" else "%%"
             found = text.find(closer, end)
             open_comments[mark] = found >= 0

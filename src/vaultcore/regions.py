@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 
-from .markdown import _FENCE, _HEADING, _ITEM, _QUOTE, Document, Fence
+from .markdown import _FENCE, _HEADING, _ITEM, _QUOTE, Document, Fence, blank_spans
 
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)")
+_OPENING = re.compile("<!--|%%")
 
 
 def blank_lines(document: Document) -> str:
@@ -100,19 +100,18 @@ def _comment(lines: list[str], number: int, never: set[str]) -> int:
     """Blank a comment that opens on this line and ends on a later one; one that ends here is left to the span pass.
     Next line to read.
     """
-    line = _CODE_SPAN.sub(lambda m: " " * len(m[0]), lines[number - 1])
-    at = 0
-    while True:
-        opens = [
-            (p, o, c) for o, c in (("<!--", "-->"), ("%%", "%%")) if (p := line.find(o, at)) >= 0 and c not in never
-        ]
-        if not opens:
-            return number + 1
-        position, opener, closer = min(opens)
-        end = line.find(closer, position + len(opener))
-        if end < 0:
-            return _until(lines, number, position, opener, closer, never)
-        at = end + len(closer)
+    line = blank_spans(lines[number - 1], comments=False) if "`" in lines[number - 1] else lines[number - 1]
+    opening = _OPENING.search(line)
+    while opening:
+        closer = "-->" if opening[0] == "<!--" else "%%"
+        at = opening.end()
+        if closer not in never:
+            end = line.find(closer, at)
+            if end < 0:
+                return _until(lines, number, opening.start(), opening[0], closer, never)
+            at = end + len(closer)
+        opening = _OPENING.search(line, at)
+    return number + 1
 
 
 def _until(lines: list[str], number: int, position: int, opener: str, closer: str, never: set[str]) -> int:

@@ -205,10 +205,7 @@ class Freshness:
         self._problems = seen.problems
         blind = tuple(seen.blind)
         gone = [rel for rel in self._known if rel not in seen.files and not (blind and rel.startswith(blind))]
-        if gone and not seen.files:
-            result.unready(
-                f"the vault at {self.root} is empty although {len(gone)} notes were there: is a drive not mounted?"
-            )
+        if self._emptied(gone, result):
             return {}
         if len(gone) > 20 and len(gone) * 2 > len(self._known):
             self._problems.append(Problem("", f"{len(gone)} of {len(self._known)} notes have vanished at once"))
@@ -248,11 +245,23 @@ class Freshness:
             else:
                 files[rel] = state
         gone = [rel for rel in dict.fromkeys(gone) if rel in self._known and scan.look(self.root, rel) is None]
+        if self._emptied(gone, result):
+            return {}
         todo = self._differing(files)
         self._bury(gone, result)
         if seen.folders:
             self._attachments(seen)
         return todo
+
+    def _emptied(self, gone: list[str], result: Refresh) -> bool:
+        """Whether the folder at the vault's place is no vault any more: no note left and no manifest either."""
+        if not gone or len(gone) < len(self._known) or os.path.lexists(os.path.join(self.root, "vault-manifest.json")):
+            return False
+        self._folders = {}
+        result.unready(
+            f"the vault at {self.root} is empty although it held {len(gone)} notes: is a drive not mounted?"
+        )
+        return True
 
     @property
     def _racy(self) -> set[str]:
@@ -334,12 +343,16 @@ class Freshness:
                 memory = _below(rel, self._memories_in)
                 state = (source.size, source.mtime_ns, source.ino)
                 if row and row[1] >= 0 and row[4] == source.sha:
-                    connection.execute(
-                        "update notes set size=?, mtime_ns=?, ino=?, seen_ns=?, gone=0, gen=? where id=?",
-                        (*state, source.seen_ns, generation, row[0]),
-                    )
-                    done[rel] = ("back" if row[6] else "touched", (row[0], state, source.seen_ns))
-                    memories = memories or memory
+                    what = "back" if row[6] else "same" if row[1:4] == state else "touched"
+                    if what == "same":  # only proven once more: no news for other processes
+                        connection.execute("update notes set seen_ns=? where id=?", (source.seen_ns, row[0]))
+                    else:
+                        connection.execute(
+                            "update notes set size=?, mtime_ns=?, ino=?, seen_ns=?, gone=0, gen=? where id=?",
+                            (*state, source.seen_ns, generation, row[0]),
+                        )
+                        memories = memories or memory
+                    done[rel] = (what, (row[0], state, source.seen_ns))
                     continue
                 entries.store(connection, source, memory, generation, store.full_text, store.trigrams)
                 number = row[0] if row else connection.execute("select id from notes where rel=?", (rel,)).fetchone()[0]
@@ -350,8 +363,8 @@ class Freshness:
             self._wrote = generation
             return done
 
-        done = store.write(work)
-        if self._wrote == self._generation + 1:
+        done = store.write(work, _news)
+        if self._wrote == self._generation + 1 and _news(done):
             self._generation = self._wrote  # nobody else wrote meanwhile: nothing to take over
         for rel, (what, known) in done.items():
             self._pending.pop(rel, None)
@@ -477,6 +490,10 @@ class Freshness:
 
     def close(self) -> None:
         self._store.close()
+
+
+def _news(done: dict[str, tuple[str, Any]]) -> bool:
+    return any(what not in ("same", "unread") for what, _ in done.values())
 
 
 def _below(rel: str, folder: str) -> bool:

@@ -120,7 +120,7 @@ class Store:
         finally:
             self._mine.connection = None
 
-    def write(self, work: Callable[[sqlite3.Connection, int], T]) -> T:
+    def write(self, work: Callable[[sqlite3.Connection, int], T], news: Callable[[T], bool] | None = None) -> T:
         """Run `work(connection, generation)` in one transaction that other processes wait for; `generation` is its
         number.
         """
@@ -130,7 +130,8 @@ class Store:
             try:
                 generation = connection.execute("select value from meta where key='generation'").fetchone()[0] + 1
                 result = work(connection, generation)
-                connection.execute("update meta set value=? where key='generation'", (generation,))
+                if news is None or news(result):
+                    connection.execute("update meta set value=? where key='generation'", (generation,))
                 connection.execute("commit")
                 return result
             except BaseException:
@@ -168,8 +169,12 @@ class Store:
         with self._lock:
             if self._memory is not None:
                 return self._memory
-            if self.path and self._inode and _inode(self.path) != self._inode:
-                self._forget()  # another process replaced the file, or somebody deleted it
+            if self.path and self._inode:
+                inode, size = _state(self.path)
+                if inode != self._inode:
+                    self._forget()  # another process replaced the file, or somebody deleted it
+                elif size < 512:
+                    self._replace("the file was cut off")  # SQLite would wait for locks that nobody holds
             while self._idle:
                 connection, made = self._idle.pop()
                 if made == self.remade:
@@ -219,7 +224,7 @@ class Store:
         except BaseException:
             connection.close()
             raise
-        self._inode = _inode(self.path)
+        self._inode, _ = _state(self.path)
         return connection
 
     def _make(self, connection: sqlite3.Connection) -> None:
@@ -319,8 +324,9 @@ class Store:
         return self._open()
 
 
-def _inode(path: str) -> int:
+def _state(path: str) -> tuple[int, int]:
     try:
-        return os.stat(path).st_ino
+        state = os.stat(path)
+        return state.st_ino, state.st_size
     except OSError:
-        return -1
+        return -1, 0
