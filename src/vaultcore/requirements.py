@@ -2,7 +2,8 @@
 
     {"*": {"date": "date", "tags": "list"}, "incident": {"severity": "text"}}
 
-A kind is a tag. `*` (or `global`) is for every note. A list of names instead of an object asks for presence only.
+A kind is a tag, or a folder with a slash at its end (`work/1-1/`). `*` (or `global`) is for every note. A list of names
+instead of an object asks for presence only.
 Types: text, list, number, checkbox, date, datetime, any.
 """
 
@@ -18,14 +19,15 @@ EVERY = ("*", "global")
 USUAL = {"date": "date", "tags": "list", "aliases": "list"}
 
 
-def required(rules: object, tags: list[str]) -> dict[str, str]:
-    """Property -> type for a note with these tags, in the order of the manifest."""
+def required(rules: object, tags: list[str], rel: str = "") -> dict[str, str]:
+    """Property -> type for a note with these tags at this path, in the order of the manifest."""
     found: dict[str, str] = {}
     if not isinstance(rules, dict):
         return found
     wanted = {tag.lstrip("#").lower() for tag in tags}
     for kind, fields in rules.items():
-        if kind not in EVERY and kind.lower() not in wanted:
+        inside = kind.endswith("/") and rel.lower().startswith(kind.lower())
+        if kind not in EVERY and kind.lower() not in wanted and not inside:
             continue
         if isinstance(fields, list):
             found.update({field: USUAL.get(field, "any") for field in fields if isinstance(field, str)})
@@ -34,32 +36,34 @@ def required(rules: object, tags: list[str]) -> dict[str, str]:
     return found
 
 
-def faults(properties: Properties, rules: object) -> list[tuple[str, str]]:
+def faults(properties: Properties, rules: object, rel: str = "") -> list[tuple[str, str]]:
     """(property, what is wrong with it) for everything that the rules ask for and the note does not say."""
     from vaultcore.properties import as_list
 
     found = []
-    for name, type in required(rules, as_list(properties.get("tags"))).items():
+    for name, type in required(rules, as_list(properties.get("tags")), rel).items():
         wrong = fault(properties.get(name), type)
         if wrong:
             found.append((name, wrong))
     return found
 
 
-def fault(value: Any, type: str) -> str:
-    """Why `value` is not one of this type, or ""."""
+def fault(value: Any, kind: str) -> str:
+    """Why `value` is not of this type, or ""."""
     if value is None or value == "" or value == []:
         return "is missing" if value is None else "is empty"
-    if type == "list":
+    if kind == "list":
         return "" if isinstance(value, (list, str)) else f"must be a list, not {_shown(value)}"
-    if type in ("date", "datetime"):
-        return "" if isinstance(value, str) and _is_date(value, type) else f"must be a {_named(type)}, not {_shown(value)}"
-    if type == "number":
+    if kind in ("date", "datetime"):
+        return (
+            "" if isinstance(value, str) and _is_date(value, kind) else f"must be a {_named(kind)}, not {_shown(value)}"
+        )
+    if kind == "number":
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return "" if number else f"must be a number, not {_shown(value)}"
-    if type in ("checkbox", "boolean"):
+    if kind in ("checkbox", "boolean"):
         return "" if isinstance(value, bool) else f"must be true or false, not {_shown(value)}"
-    if type == "text":
+    if kind == "text":
         plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
         return "" if plain and str(value).strip() else f"must be text, not {_shown(value)}"
     return ""
@@ -71,7 +75,20 @@ def _is_date(value: str, type: str) -> bool:
     if len(day) != 10 or len(parts) != 3 or not all(part.isdigit() and part.isascii() for part in parts):
         return False
     year, month, date = (int(part) for part in parts)
-    lengths = (31, 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    lengths = (
+        31,
+        29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28,
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    )
     if not (1 <= month <= 12 and 1 <= date <= lengths[month - 1]):
         return False
     return not time or type == "datetime" or time[:2].isdigit()
@@ -86,4 +103,4 @@ def _shown(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return f'"{value[:40]}"' if value.isprintable() else "this text"
-    return {list: "a list", dict: "an object"}.get(type(value), str(value)[:40])
+    return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else str(value)[:40]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from vaultbridge.checks.finding import Finding
-from vaultcore import notes
+from vaultcore import notes, requirements
 from vaultcore.errors import VaultError
 from vaultcore.properties import as_list
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from vaultbridge.checks.snapshot import Snapshot
     from vaultcore.index.rows import Row
 
-DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
-MOMENT = re.compile(DATE.pattern + r"[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?")
 PLACEHOLDER = re.compile(r"\{\{|<%")
 BARE = re.compile(r"^(?:[^\n\"']*[:-][ \t]+)(\{\{[^\n]*\}\})", re.MULTILINE)
 RENAMED = {"tag": "tags", "alias": "aliases", "cssclass": "cssclasses"}
@@ -61,22 +59,14 @@ def unreadable(vault: Snapshot, rel: str) -> Iterator[Finding]:
             yield Finding(rel, line, "template-quotes", message, f'write "{bare.group(1)}"', "note")
         return
     for problem in note.problems:
-        level = "warning" if "read" not in problem.message and not problem.fix else "error"
+        level = "warning" if note.properties.state in ("absent", "whole") else "error"
         yield Finding(rel, problem.line, "property-form", problem.message, problem.fix, level, problem.column)
 
 
 def required(vault: Snapshot, row: Row) -> dict[str, str]:
-    """Property -> type (or "" for any) that this note must have, by `frontmatter_required`: for every note ("*"), for
-    its tags, for the folders it lies in (keys ending with "/").
-    """
-    wanted: dict[str, str] = {}
-    kinds = {tag.lower() for tag in as_list(row.properties.get("tags"))}
-    declared: Any = vault.manifest.get("frontmatter_required")
-    for kind, fields in declared.items() if isinstance(declared, dict) else ():
-        fits = kind in ("*", "global") or kind.lower() in kinds
-        if fits or (kind.endswith("/") and row.rel.lower().startswith(kind.lower())):
-            wanted.update(fields if isinstance(fields, dict) else dict.fromkeys(map(str, fields), ""))
-    return wanted
+    """Property -> type that this note must have."""
+    rules: Any = vault.manifest.get("frontmatter_required")
+    return requirements.required(rules, as_list(row.properties.get("tags")), row.rel)
 
 
 def incomplete(vault: Snapshot, row: Row) -> Iterator[Finding]:
@@ -86,10 +76,9 @@ def incomplete(vault: Snapshot, row: Row) -> Iterator[Finding]:
         text = "no properties at all; it needs " if row.state == "absent" else "missing or empty: "
         yield Finding(row.rel, 1, "property-missing", text + ", ".join(missing), level="warning")
     for name, kind in wanted.items():
-        value = row.properties.get(name)
-        if name not in missing and kind and not fits(value, kind):
-            message = f"{name} must be {article(kind)}, and is {shown(value)}"
-            yield Finding(row.rel, line_of(vault, row.rel, name), "property-type", message)
+        wrong = "" if name in missing else unfit(row.properties.get(name), kind)
+        if wrong:
+            yield Finding(row.rel, line_of(vault, row.rel, name), "property-type", f"{name} {wrong}")
     description = row.properties.get("description")
     if "description" in wanted and isinstance(description, str) and len(description) > DESCRIPTION:
         message = f"the description has {len(description)} characters; lists show {DESCRIPTION}"
@@ -101,8 +90,9 @@ def untyped(vault: Snapshot, row: Row) -> Iterator[Finding]:
     wanted = required(vault, row)
     for name, value in row.properties.items():
         kind = OBSIDIAN.get(vault.types.get(name.lower(), ""), "")
-        if kind and name not in wanted and not empty(value) and not fits(value, kind):
-            message = f"{name} is {article(kind)} in this vault, and here {shown(value)}"
+        wrong = unfit(value, kind) if kind and name not in wanted and not empty(value) else ""
+        if wrong:
+            message = f"{name} {wrong} (as everywhere in this vault)"
             yield Finding(row.rel, line_of(vault, row.rel, name), "property-type", message, level="warning")
         new = RENAMED.get(name.lower())
         if new and not empty(value):
@@ -129,37 +119,13 @@ def empty(value: object) -> bool:
     return value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
-def fits(value: object, kind: str) -> bool:
-    """Whether a value read from a note is of the type: date, datetime, text, list, number or checkbox."""
+def unfit(value: object, kind: str) -> str:
+    """Why the value is not of that type, "" if it is. Template code is reported as what it is, not as a wrong type."""
     if isinstance(value, str) and PLACEHOLDER.search(value):
-        return True  # reported as what it is: template code left in a note
-    if kind == "date":
-        return isinstance(value, str) and bool(DATE.fullmatch(value) or MOMENT.fullmatch(value))
-    if kind == "datetime":
-        return isinstance(value, str) and bool(MOMENT.fullmatch(value) or DATE.fullmatch(value))
-    if kind == "number":
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if kind == "checkbox":
-        return isinstance(value, bool)
+        return ""
     if kind == "list":
-        return not isinstance(value, dict)  # one value is a list of one
-    if kind == "text":
-        return not isinstance(value, (dict, list))
-    return True
-
-
-def article(kind: str) -> str:
-    return {"checkbox": "true or false", "date": "a date (YYYY-MM-DD)", "datetime": "a date with time"}.get(
-        kind, f"a {kind}" if kind != "text" else "text"
-    )
-
-
-def shown(value: object) -> str:
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, dict):
-        return "a block of properties"
-    return f"{' '.join(str(value).split())[:60]!r}"
+        return "must be a list, not an object" if isinstance(value, dict) else ""  # one value is a list of one
+    return requirements.fault(value, kind)
 
 
 def line_of(vault: Snapshot, rel: str, name: str) -> int:
