@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vaultcore.repository import Place
 
 _NAMED = ("flag", "env:OM_ROOT", "env:OM_PROJECT")  # written by a registration, not by chance
+_WEAK = "env:WORKSPACE_FOLDER_PATHS"
 _MOST_ROOTS = 64
 
 
@@ -126,7 +127,7 @@ def process_claims(argv: Sequence[str], env: Mapping[str, str], cwd: str | None)
     found.append(Claim("env:CLAUDE_PROJECT_DIR", env.get("CLAUDE_PROJECT_DIR", "")))
     found.append(Claim("cwd", cwd or ""))
     folders = env.get("WORKSPACE_FOLDER_PATHS", "").replace(",", os.pathsep).split(os.pathsep)
-    found += [Claim("env:WORKSPACE_FOLDER_PATHS", folder) for folder in folders[:_MOST_ROOTS]]
+    found += [Claim(_WEAK, folder) for folder in folders[:_MOST_ROOTS]]
     # A variable that the client left as it stands (`${workspaceFolder}`) claims nothing.
     return [claim for claim in found if claim.value.strip() and "${" not in claim.value]
 
@@ -184,6 +185,12 @@ def _decide(
     others = [hit for source, path in paths if (hit := _identify(known, vault, source, path))]
     named = [(c, name) for c in claims if c.kind == "name" and (name := canonical(c.value))]
     if not found and others:
+        # The vault's own session sees everything: neither a repository's configuration nor an inherited variable may
+        # claim to be it.
+        elsewhere = [hit for hit in others if not hit.vault and hit.source != _WEAK]
+        if elsewhere and others[0].vault:
+            notes.append(f"{others[0].source} says the vault, {elsewhere[0].source} says {elsewhere[0].name}")
+            others = elsewhere
         found, others = others[:1], others[1:]
         if named and not found[0].vault:
             _declare(known, found[0], *named.pop(0))

@@ -294,6 +294,18 @@ def test_a_vault_among_further_roots_widens_nothing(tmp_path: Path, vault: Calla
     assert caller.project == "app" and not caller.vault
 
 
+@pytest.mark.parametrize("source", ["flag", "env:OM_ROOT", "env:CLAUDE_PROJECT_DIR"])
+def test_nothing_but_the_clients_roots_makes_a_caller_elsewhere_the_vault(
+    tmp_path: Path, empty_vault: str, source: str
+) -> None:
+    app, claim = repo(tmp_path / "app"), Claim(source, empty_vault)
+    caller = resolve(empty_vault, None, [claim, *cwd(app)])
+    assert caller.project == "app" and not caller.vault and any("the vault" in note for note in caller.conflicts)
+    assert resolve(empty_vault, None, [claim, *cwd(Path.home())]).vault
+    assert resolve(empty_vault, None, [claim, Claim("env:WORKSPACE_FOLDER_PATHS", str(app))]).vault
+    assert resolve(empty_vault, [uri(Path(empty_vault))], cwd(app)).vault
+
+
 def test_a_declared_name_names_an_unknown_folder_but_never_a_known_one(tmp_path: Path, empty_vault: str) -> None:
     app = repo(tmp_path / "app")
     declared = [Claim("flag", "atlas", "name"), *cwd(app)]
