@@ -394,6 +394,7 @@ class Freshness:
             self._known.pop(rel, None)
             self._pending.pop(rel, None)
         result.removed += len(gone)
+        self._follow()
 
     def _purge(self) -> None:
         """Take out for good what has been gone for LINGER seconds, a batch at a time."""
