@@ -187,11 +187,13 @@ def _git(folder: str, *arguments: str, timeout: float = 0) -> str | None:
 
 
 def renames(path: str, rels: Iterable[str]) -> dict[str, str]:
-    """Return what became of files that are gone: rel -> the name it bears now, followed through the last 5,000 commits."""
+    """Return rel -> the name it bears now, for files that are gone, followed through the last 5,000 commits."""
     wanted = set(rels)
     if not wanted or toplevel(path) is None:
         return {}
-    out = _git(path, "log", "--max-count=5000", "-M", "--diff-filter=R", "--name-status", "--relative", "-z", "--format=")
+    out = _git(
+        path, "log", "--max-count=5000", "-M", "--diff-filter=R", "--name-status", "--relative", "-z", "--format="
+    )
     words = [word.strip("\n") for word in (out or "").split("\0") if word.strip("\n")]
     newer: dict[str, str] = {}  # newest first, so a later name is known when an earlier rename is met
     at = 0

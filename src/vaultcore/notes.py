@@ -9,7 +9,7 @@ from vaultcore import private, properties, walk
 from vaultcore.errors import Problem, VaultError
 
 _HEADING = re.compile(r"^ {0,3}(?:(```+|~~~+)|#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$)", re.MULTILINE)
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]+"
 _TITLE_WINDOW = 20_000
 
 
@@ -96,7 +96,9 @@ def load(path: str, rel: str, root: str, limit: int) -> tuple[bytes, int, int]:
 
 def flat(text: str) -> str:
     """Return `text` on one line without control characters."""
-    return " ".join(_CONTROL.sub(" ", text).split())
+    if not text.isprintable():
+        text = re.sub(_CONTROL, " ", text)
+    return " ".join(text.split())
 
 
 def _whole_characters(data: bytes) -> bytes:

@@ -8,8 +8,8 @@ import re
 from vaultcore import walk
 from vaultcore.errors import Refusal, VaultError
 
-_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)")
-_FORBIDDEN = re.compile(r'[<>:"|?*\x00-\x1f\x7f\u2028\u2029]')
+_RESERVED = r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)"
+_FORBIDDEN = r'[<>:"|?*\x00-\x1f\x7f\u2028\u2029]'
 _OWN_FOLDERS = (".om", ".cache")
 
 
@@ -70,9 +70,9 @@ def _check_names(root: str, parts: list[str], rel: str) -> None:
             why = "ends in a dot or blank, which Windows drops"
         elif part[0] == " ":
             why = "starts with a blank"
-        elif _RESERVED.match(part):
+        elif re.match(_RESERVED, part):
             why = "is a reserved name on Windows"
-        elif _FORBIDDEN.search(part):
+        elif re.search(_FORBIDDEN, part):
             why = 'holds a character that not every system can store (< > : " | ? * or a control character)'
         if why:
             raise Refusal("name", f"The name {part[:80]!r} {why}.", "Choose another name.", {"path": rel})

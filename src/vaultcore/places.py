@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Path segments that sync tools put between the disk and a vault; compared without case.
-_SYNCED = re.compile(
+_SYNCED = (
     r"(?i)/(?:mobile documents|cloudstorage|icloud ?drive|dropbox(?: \([^/]*\))?|onedrive(?: ?- ?[^/]*)?|google ?drive|"
     r"my drive|nextcloud|owncloud|pcloud ?drive|seafile|resilio sync|syncthing|box(?: sync)?|proton ?drive)(?:/|$)"
 )
@@ -40,7 +40,7 @@ def cache(root: str) -> str:
 def is_synced(root: str) -> bool:
     """Tell whether the vault lies in a folder that a sync tool copies to other machines."""
     real = os.path.realpath(root).replace("\\", "/")
-    if _SYNCED.search(real):
+    if re.search(_SYNCED, real):
         return True
     folder = real
     while True:
@@ -115,9 +115,14 @@ def _usable(folder: str, real: str) -> bool:
 
 
 def _name(real: str) -> str:
-    """`<slug>-<64-bit FNV-1a of the path>`: readable, stable between processes, and no hash library to import."""
+    """`<slug>-<identity>`: readable, stable between processes."""
+    slug = re.sub(r"[^a-z0-9]+", "-", os.path.basename(real).lower()).strip("-")[:40]
+    return f"{slug or 'vault'}-{identity(real)}"
+
+
+def identity(real: str) -> str:
+    """16 hexadecimal digits for a real path: its 64-bit FNV-1a, so that no hash library is imported."""
     digest = 0xCBF29CE484222325
     for byte in os.fsencode(os.path.normcase(real)):
         digest = ((digest ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    slug = re.sub(r"[^a-z0-9]+", "-", os.path.basename(real).lower()).strip("-")[:40]
-    return f"{slug or 'vault'}-{digest:016x}"
+    return f"{digest:016x}"

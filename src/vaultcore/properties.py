@@ -24,13 +24,14 @@ LIMIT = 65_536
 
 _OPEN = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
 _CLOSE = re.compile(r"(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_LATE = re.compile(r"(?:[ \t]*\r?\n)+---[ \t]*\r?\n[^\W\d][\w \-]*:(?:[ \t\r]|\n)")
+# Rarely needed, so compiled at first use: every hook pays for what is compiled at import.
+_LATE = r"(?:[ \t]*\r?\n)+---[ \t]*\r?\n[^\W\d][\w \-]*:(?:[ \t\r]|\n)"
 _KEY = re.compile(r"\w[\w \-./]*\Z")
 _ITEM = re.compile(r"( *)-(?:[ \t]+(.*))?\Z")
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f]")
 _DOUBLE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(?:[ \t]+#.*)?\Z')
 _SINGLE = re.compile(r"'([^']*(?:''[^']*)*)'(?:[ \t]+#.*)?\Z")
-_FLOW = re.compile(
+_FLOW = (
     r"""[ \t]*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|'([^']*(?:''[^']*)*)'"""
     r"""|((?:[^\s\[\]{},"'#&*!|>%@`:?\-]|-(?=[^\s,\[\]{}]))(?:[^\[\]{},#:]|:(?![\s,\[\]{}]))*))[ \t]*([,\]])"""
 )
@@ -91,7 +92,7 @@ def read(text: str) -> Properties:
     props.body = first
     opening = _OPEN.match(text, first)
     if opening is None:
-        if text[first : first + 1] in ("\n", "\r", " ", "\t") and _LATE.match(text, first):
+        if text[first : first + 1] in ("\n", "\r", " ", "\t") and re.match(_LATE, text[first : first + 1000]):
             line = text.count("\n", 0, text.index("---", first)) + 1
             props.problems.append(
                 Problem(
@@ -282,12 +283,13 @@ def _value(text: str) -> object:
 def _flow(text: str) -> object:
     """Read `[a, "b", 'c']` on one line, or give up."""
     found: list[object] = []
+    part = re.compile(_FLOW)
     at = 1
     while True:
         end = _FLOW_END.match(text, at)
         if end:
             break
-        match = _FLOW.match(text, at)
+        match = part.match(text, at)
         if match is None:
             return _BEYOND
         double, single, plain, mark = match.groups()

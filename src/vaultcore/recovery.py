@@ -122,6 +122,8 @@ def explain(block: str, message: str, line: int, column: int) -> list[Problem]:
             found.append(_at(number, f"the value of {key.group(1)} is not valid YAML without quotes", fix))
     if not found:
         lines = block.split("\n")
+        if any("{{" in text or "<%" in text for text in lines[line : line + 1]):
+            return found  # template code: said once, by the reader
         for number in (line - 1, line):
             text = lines[number].rstrip(" \t\r") if 0 <= number < len(lines) else ""
             if text and text[0] not in " \t]}#" and not _KEY.match(text) and not _ITEM.match(text):

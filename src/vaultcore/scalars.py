@@ -17,21 +17,20 @@ _INTEGER = re.compile(r"(?:0|-?[1-9][0-9]{0,299})\Z")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)\Z")
 _MAYBE = frozenset("-0123456789tTfFnN~")
 
-_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+# As text where they are not needed to read most notes: compiled at first use, which spares every hook.
+_ESCAPE = r"(?s)\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))"
 _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
 
 # Plain when written: starts with a letter and holds nothing that any YAML reader could take for syntax.
-_PLAIN = re.compile(
+_PLAIN = (
     r"[^\W\d_](?:[^\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff:#\"'\[\]{},&*!|>%@`\\]|:(?=[^\s]))*\Z"
 )
-_DATE = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?\Z"
-)
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?\Z"
 _OTHER_WORDS = frozenset(("yes", "no", "on", "off", "true", "false", "null", "nan", "inf"))
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_UNSAFE = "[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 
 
 def resolve(plain: str) -> object:
@@ -53,7 +52,7 @@ def resolve(plain: str) -> object:
 def unescape(text: str) -> str | None:
     """Undo the escapes of a double-quoted value (without its quotes); None if one of them is not YAML."""
     try:
-        found = _ESCAPE.sub(_escape, text)
+        found = re.sub(_ESCAPE, _escape, text)
     except (KeyError, ValueError, OverflowError):
         return None
     return clean(found) if "\\u" in text else found
@@ -82,13 +81,13 @@ def scalar(value: object) -> str:
         text = repr(value)
         return text if resolve(text) == value else f'"{text}"'
     text = str(value)
-    if _DATE.match(text):
+    if re.match(_DATE, text):
         return text
-    if _PLAIN.match(text) and text[-1] not in " :" and text.lower() not in _OTHER_WORDS:
+    if re.match(_PLAIN, text) and text[-1] not in " :" and text.lower() not in _OTHER_WORDS:
         return text
-    if ("\\" in text or '"' in text) and not _UNSAFE.search(text):
+    if ("\\" in text or '"' in text) and not re.search(_UNSAFE, text):
         return "'" + text.replace("'", "''") + "'"
-    return '"' + _UNSAFE.sub(_unsafe, clean(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    return '"' + re.sub(_UNSAFE, _unsafe, clean(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
 
 
 def _unsafe(match: re.Match[str]) -> str:
@@ -104,7 +103,7 @@ def key(name: str) -> str:
 
 def quoted(text: str) -> str:
     """Return `text` in double quotes, whatever it holds."""
-    return '"' + _UNSAFE.sub(_unsafe, clean(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    return '"' + re.sub(_UNSAFE, _unsafe, clean(text).replace("\\", "\\\\").replace('"', '\\"')) + '"'
 
 
 def lines(name: str, value: object, indent: str = "") -> list[str]:

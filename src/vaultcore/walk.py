@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Dropbox (in several languages), Nextcloud, ownCloud, Obsidian Sync, Syncthing, Seafile, Resilio.
-_CONFLICT = re.compile(
+_CONFLICT = (  # compiled at first use
     r"(?i)\([^()]*(?:conflicted copy|case conflict|sfconflict|konflikt|copie en conflit|copia in conflitto|"
     r"copia en conflicto|c[oó]pia em conflito|競合コピー|冲突副本|衝突複本|충돌)[^()]*\)"
     r"|\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?|_conflict-\d{8}-\d{6}|\.conflict(?:\.md)?$|_conflicted copy"
@@ -160,7 +160,7 @@ def is_note(name: str) -> bool:
 
 def is_conflict(name: str) -> bool:
     """Tell whether a file name is one that sync tools give to the losing copy of a conflict."""
-    return ("onfli" in name or "ONFLI" in name or not name.isascii()) and _CONFLICT.search(name) is not None
+    return ("onfli" in name or "ONFLI" in name or not name.isascii()) and re.search(_CONFLICT, name) is not None
 
 
 def skipped(name: str) -> bool:

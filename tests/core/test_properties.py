@@ -178,7 +178,8 @@ def test_keys_stay_text_as_they_are_written() -> None:
 
 def test_an_alias_bomb_is_bounded() -> None:
     lines = ["title: Bomb", "a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha]"]
-    for letter, before in zip("bcdefghi", "abcdefgh", strict=True):
+    for at in range(8):
+        before, letter = "abcdefghi"[at : at + 2]
         lines.append(f"{letter}: &{letter} [{', '.join(['*' + before] * 9)}]")
     props = read(block(*lines, "tags: *i"))
     assert props.state == "recovered"
@@ -200,7 +201,7 @@ def test_template_code_is_one_clear_problem() -> None:
     assert [problem.message for problem in pasted.problems if "template code" in problem.message] == [
         "template code that was never filled in"
     ]
-    assert len(pasted.problems) <= 2
+    assert len(pasted.problems) == 1
     assert pasted.values["title"] == "{{title}}"
 
 
