@@ -14,6 +14,7 @@ from .audit import Audit
 
 if TYPE_CHECKING:
     from vaultcore.index import Index, Refresh
+    from vaultcore.manifest import Manifest
 
 CODE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -24,8 +25,10 @@ class Bridge:
     `root` is the vault's real path. The manifest and the policy are read anew when their files change.
     """
 
-    def __init__(self, root: str, channel: str = "agent") -> None:
+    def __init__(self, root: str, channel: str = "agent", whole: bool = False) -> None:
+        """`whole`: for the vault's own sessions, which work on every note and not only on what others may read."""
         self.root = os.path.realpath(root)
+        self.whole = whole
         self.audit = Audit(self.root, channel)
         self.listeners: list[Callable[[list[str]], None]] = []
         self.extras: dict[str, Any] = {}  # what a tool keeps for the life of the process, under its own name
@@ -38,7 +41,7 @@ class Bridge:
 
     @property
     def policy(self) -> exposure.Policy:
-        return exposure.policy(self.manifest)
+        return everything(self.manifest) if self.whole else exposure.policy(self.manifest)
 
     @property
     def index(self) -> Index:
@@ -80,3 +83,21 @@ class Bridge:
             if self._index is not None:
                 self._index.close()
                 self._index = None
+
+
+def everything(manifest: Manifest) -> exposure.Policy:
+    """What the vault's own sessions may find: all its notes, without the template's files and the memories."""
+    from fnmatch import fnmatchcase
+
+    patterns = [str(entry) for entry in manifest.get("infrastructure")]
+    try:
+        names = sorted(os.listdir(manifest.root))
+    except OSError:
+        names = []
+    tops = [
+        name
+        for name in names
+        if not name.startswith(".")
+        and not any(pattern.startswith(name + "/") or fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+    return exposure.Policy(tops, "whole", [], str(manifest.get("memory_root")))

@@ -14,18 +14,24 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Path, lines and text as JSON.")
 @click.pass_obj
 def command(session, note: str, section: str | None, block: str | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
-    """Print a note, named by its path, title, alias or id."""
+    """Print a note, named by its path, title, alias or id.
+
+    At a terminal, and in the vault, any note; elsewhere one that the vault lets other repositories read.
+    """
     from vaultbridge.bridge import Bridge
+    from vaultbridge.cli._person import caller
     from vaultbridge.lookup import find
     from vaultbridge.tools.read import choose
     from vaultcore import notes
 
-    bridge = Bridge(session.root, channel="person")
+    who = caller(session.root)
+    bridge = Bridge(session.root, channel="person", whole=who.vault)
     found = find(bridge, note)
     held = notes.read(bridge.root, found.rel)
     text, first, last, _ = choose(held, section or found.heading, block or found.block)
     bridge.audit.record("read", None, note=held.rel)
     if as_json:
-        click.echo(json.dumps({"path": held.rel, "title": held.title, "lines": [first, last], "text": text}, ensure_ascii=False))
+        data = {"path": held.rel, "title": held.title, "lines": [first, last], "text": text}
+        click.echo(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(text, nl=not text.endswith("\n"))

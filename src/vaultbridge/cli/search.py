@@ -15,19 +15,23 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="The answer as JSON.")
 @click.pass_obj
 def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag: str | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
-    """Search the notes that the vault exposes. Quotes keep a phrase together."""
+    """Search the notes. Quotes keep a phrase together.
+
+    At a terminal, and in the vault, all of them; elsewhere those that the vault lets other repositories read.
+    """
     from vaultbridge import search
     from vaultbridge.bridge import Bridge
+    from vaultbridge.cli._person import caller
     from vaultbridge.fence import flat
     from vaultbridge.tools.search import remarks
     from vaultcore.errors import VaultError
-    from vaultcore.identity import PERSON
 
     words = " ".join(query).strip()
     if not words:
         raise VaultError("the query holds no words: say what to look for")
-    bridge = Bridge(session.root, channel="person")
-    answer = search.search(bridge, PERSON, words, limit, folder=folder, tag=tag)
+    who = caller(session.root)
+    bridge = Bridge(session.root, channel="person", whole=who.vault)
+    answer = search.search(bridge, who, words, limit, folder=folder, tag=tag)
     if as_json:
         hits = [
             {
