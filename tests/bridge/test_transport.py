@@ -275,6 +275,23 @@ def test_a_handshake_client_is_asked_for_its_roots_after_it_is_initialized(
     assert wire.answer(2)["result"]["content"][0]["text"] == "alpha by roots"
 
 
+def test_roots_are_asked_for_once_and_never_before_the_client_is_initialized(
+    vault: Vault, start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "alpha").mkdir()
+    wire = start(vault(), script=TOYS)
+    wire.send(initialize(identifier="hello", roots={}), {"id": "early", "method": "resources/list"})
+    assert [wire.next()["id"], wire.next()["id"]] == ["hello", "early"]  # the server is up and has asked nothing
+    wire.send(INITIALIZED, *(call(at, "whoami") for at in range(3)))
+    question = wire.next()
+    assert question["method"] == "roots/list"
+    wire.send({"id": question["id"], "result": {"roots": [{"uri": (tmp_path / "alpha").as_uri()}]}})
+    answers = [wire.next() for _ in range(3)]
+    assert sorted(frame["id"] for frame in answers) == [0, 1, 2]
+    assert {frame["result"]["content"][0]["text"] for frame in answers} == {"alpha by roots"}
+    assert wire.hang_up() == 0 and wire.rest() == []
+
+
 def test_a_modern_client_is_asked_within_its_call(vault: Vault, start: Start, tmp_path: Path) -> None:
     (tmp_path / "alpha").mkdir()
     wire = start(vault(), script=TOYS)
