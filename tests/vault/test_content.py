@@ -16,6 +16,7 @@ from vaultbridge.checks import coverage
 from vaultbridge.profiles import inventory
 from vaultbridge.skills import mirror, source
 from vaultcore import manifest, properties
+from vaultcore.session import census, note_checks, settings
 
 
 def tracked() -> list[str]:
@@ -181,6 +182,10 @@ def test_a_note_of_every_type_passes_the_checks(copy: Path, kind: templates.Kind
     templates.write(str(copy), made)
     assert made.remarks == []
     assert [f.sentence() for f in checks.run(str(copy), (made.rel,)).findings] == []
+    if not made.rel.startswith("memories/"):  # a memory has gates of its own
+        names, rules = census.Names(str(copy)), settings.load(str(copy))
+        said = note_checks.check(str(copy), made.rel, rules, names)
+        assert [finding.sentence() for finding in said if finding.code != "place"] == []
     values = properties.read((copy / made.rel).read_text(encoding="utf-8")).values
     assert values["date"] == "2026-03-04" and "{{" not in (copy / made.rel).read_text(encoding="utf-8")
 
