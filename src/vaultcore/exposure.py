@@ -97,10 +97,11 @@ def policy(manifest: Manifest) -> Policy:
     manifest hides what it declares about exposure, nothing is exposed.
     """
     closed = ""
-    if manifest.lost:
-        closed = f"the manifest is broken and may declare {', '.join(sorted(manifest.lost))}: nothing is exposed"
     roots, source = list(manifest.get("mcp_exposed_roots")), "manifest"
-    if not Roots(roots).entries and not roots:
+    lost = manifest.lost - {"user_content_roots"} if roots else manifest.lost
+    if lost:
+        closed = f"the manifest is broken and may declare {', '.join(sorted(lost))}: nothing is exposed"
+    if not roots:
         derived = Roots(manifest.get("user_content_roots"))
         roots, source = [entry for entry in derived.entries if _exists(manifest.root, entry)], "derived"
         if not roots:

@@ -73,7 +73,7 @@ def _folder(root: str, prefix: str, problems: list[Problem]) -> Iterator[Entry]:
             continue
         try:
             if entry.is_symlink():
-                found = _linked(root, rel, problems)
+                found = linked(root, rel, problems)
                 if found is not None:
                     yield found
                 continue
@@ -94,13 +94,13 @@ def _listing(root: str, prefix: str, problems: list[Problem]) -> list[tuple[str,
                 if name[0] == "." or skipped(name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    if _usable(prefix, name, problems):
+                    if usable(prefix, name, problems):
                         found.append((prefix + name + "/", entry, True))
                 elif is_note(name):
-                    if _usable(prefix, name, problems):
+                    if usable(prefix, name, problems):
                         found.append((prefix + name, entry, False))
                 elif entry.is_symlink() and _to_folder_or_circle(entry):
-                    _linked(root, prefix + name, problems)
+                    linked(root, prefix + name, problems)
     except OSError as error:
         _report(problems, prefix.rstrip("/") or ".", f"the folder cannot be read ({error.strerror})")
     found.sort(key=_rel, reverse=True)
@@ -118,7 +118,8 @@ def _to_folder_or_circle(entry: os.DirEntry[str]) -> bool:
         return True  # a link to itself: asking where it leads is an error
 
 
-def _linked(root: str, rel: str, problems: list[Problem]) -> Entry | None:
+def linked(root: str, rel: str, problems: list[Problem]) -> Entry | None:
+    """Return the entry of the link `rel` when its own file is reached by no walk; report one that leads astray."""
     target = os.path.realpath(os.path.join(root, rel))
     inside = relative(root, target)
     if inside is None:
@@ -134,7 +135,8 @@ def _linked(root: str, rel: str, problems: list[Problem]) -> Entry | None:
     return Entry(rel, state.st_size, state.st_mtime_ns, is_conflict(rel), linked=True)
 
 
-def _usable(prefix: str, name: str, problems: list[Problem]) -> bool:
+def usable(prefix: str, name: str, problems: list[Problem]) -> bool:
+    """Tell whether a name can be stored and linked everywhere; report one that cannot."""
     if "\\" in name:
         _report(problems, prefix + name, "a backslash in a name reads as a folder elsewhere; rename it")
         return False

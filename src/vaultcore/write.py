@@ -230,4 +230,5 @@ def _sync_folder(folder: str) -> None:
 def _key(path: str) -> str:
     import hashlib
 
-    return hashlib.sha256(os.fsencode(os.path.normcase(path))).hexdigest()[:24]
+    # Few enough lock files to keep, many enough that writers rarely wait for each other.
+    return hashlib.sha256(os.fsencode(os.path.normcase(path))).hexdigest()[:2]

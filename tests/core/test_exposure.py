@@ -164,6 +164,53 @@ def test_a_broken_manifest_exposes_nothing_it_may_have_withheld(vault: Vault) ->
     assert not exposure.readable(held, exposure.policy(held), "brain/a.md").ok
 
 
+def test_a_fault_in_content_roots_matters_only_where_they_are_used(vault: Vault) -> None:
+    root = vault({"brain/a.md": ""})
+    broken = frozenset({"user_content_roots"})
+    named = manifest.Manifest(str(root), {"mcp_exposed_roots": ["brain"]}, [], broken)
+    assert exposure.readable(named, exposure.policy(named), "brain/a.md").ok
+    bare = manifest.Manifest(str(root), {}, [], broken)
+    assert not exposure.readable(bare, exposure.policy(bare), "brain/a.md").ok
+
+
+def test_on_a_disk_that_ignores_case_the_answer_is_spelled_as_on_disk(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = vault({"Notes/Café Plan.md": "", "Notes/HR/x.md": ""})
+    real = {name: getattr(os, name) for name in ("lstat", "stat", "open")}
+
+    def on_disk(path: Any) -> Any:
+        parts = os.fspath(path).split("/") if isinstance(path, (str, Path)) else None
+        if parts is None or not os.fspath(path).startswith(f"{root}/"):
+            return path
+        found = ""
+        for part in parts[1:]:
+            here = [name for name in os.listdir(found or "/") if folded(name) == folded(part)]
+            found += "/" + (here[0] if here else part)
+        return found
+
+    def folded(name: str) -> str:
+        return unicodedata.normalize("NFC", name).casefold()
+
+    for name, call in real.items():
+        monkeypatch.setattr(os, name, lambda path, *a, call=call, **k: call(on_disk(path), *a, **k))
+    held, policy = declared(root, mcp_exposed_roots=["notes"], mcp_never_expose=["notes/hr"])
+    for spelling in ("notes/café plan.md", "NOTES/CAFÉ PLAN.MD", unicodedata.normalize("NFD", "Notes/Café Plan.md")):
+        assert exposure.readable(held, policy, spelling).rel == "Notes/Café Plan.md"
+    assert exposure.readable(held, policy, "notes/hr/X.md").reason == "never"
+
+
+def test_two_names_of_one_file_that_differ_in_case_stay_two_notes(vault: Vault) -> None:
+    root = vault({"brain/n.md": ""})
+    os.link(root / "brain/n.md", root / "brain/N.md")
+    held, policy = declared(root)
+    assert [exposure.readable(held, policy, rel).rel for rel in ("brain/n.md", "brain/N.md")] == [
+        "brain/n.md",
+        "brain/N.md",
+    ]
+    assert seen(root) == ["brain/N.md", "brain/n.md"]
+
+
 def test_a_vault_that_is_gone_is_not_an_empty_one(vault: Vault) -> None:
     root = vault({"brain/a.md": ""})
     held, policy = declared(root)

@@ -115,7 +115,7 @@ def _look(root: str, prefix: str, scan: Scan, before: Folder | None) -> Folder |
                 elif entry.is_symlink():
                     continue
                 elif entry.is_dir(follow_symlinks=False):
-                    if walk._usable(prefix, name, scan.problems):
+                    if walk.usable(prefix, name, scan.problems):
                         folder.folders.append(name)
                 elif name.isascii() or _encodable(name):
                     folder.others.append(name)
@@ -135,11 +135,11 @@ def _look(root: str, prefix: str, scan: Scan, before: Folder | None) -> Folder |
 def _note(root: str, prefix: str, entry: os.DirEntry[str], folder: Folder, scan: Scan, before: Folder | None) -> None:
     name = entry.name
     if not name.isascii() or "\\" in name:
-        if not walk._usable(prefix, name, scan.problems):
+        if not walk.usable(prefix, name, scan.problems):
             return
     rel = prefix + name
     if entry.is_symlink():
-        walk._linked(root, rel, scan.problems)  # followed by nobody, but one that leads out is worth a word
+        walk.linked(root, rel, scan.problems)  # followed by nobody, but one that leads out is worth a word
         return
     if entry.is_dir(follow_symlinks=False):
         folder.folders.append(name)
