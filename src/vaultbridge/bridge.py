@@ -71,6 +71,9 @@ class Bridge:
         changed = list(rels)
         for rel in changed:
             self.index.note_written(rel)
+        from . import qmd
+
+        qmd.written(self)
         self.announce(changed)
 
     def announce(self, rels: list[str]) -> None:
@@ -79,6 +82,9 @@ class Bridge:
             listener(rels)
 
     def close(self) -> None:
+        kept = self.extras.pop("qmd", None)
+        if kept is not None:
+            kept.close()
         with self._lock:
             if self._index is not None:
                 self._index.close()

@@ -100,6 +100,9 @@ def search(bridge: Bridge) -> Iterator[Finding]:
         yield Finding(FAIL, f"{rel} is not found by its title; {lanes}", "om doctor --fix", rebuild(bridge))
 
 
+from .qmd import checks as _  # noqa: E402, F401  its place in the order is behind search
+
+
 @check("exposure")
 def exposed(bridge: Bridge) -> Iterator[Finding]:
     from vaultcore import exposure

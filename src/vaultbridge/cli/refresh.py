@@ -21,4 +21,9 @@ def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-unt
         click.echo(f"{done.scanned} files: {done.added} new, {done.changed} changed, {done.removed} gone")
         for problem in done.problems:
             click.echo(f"  {problem.sentence()}")
+    from vaultbridge.qmd import upkeep
+
+    for line in upkeep.refresh(bridge):
+        if not quiet:
+            click.echo(f"  qmd: {line}")
     bridge.close()

@@ -109,8 +109,11 @@ def search(
 
 
 def default(bridge: Bridge) -> list[Engine]:
-    """The embedded engine, and those that other parts of the bridge have put under `extras["engines"]`."""
+    """The embedded engine, qmd where it is used, and what other parts have put under `extras["engines"]`."""
+    from vaultbridge import qmd
+
     from .embedded import Embedded
 
     more: Any = bridge.extras.get("engines", ())
-    return [Embedded(bridge.index), *more]
+    second = qmd.lane(bridge)
+    return [Embedded(bridge.index), *([second] if second is not None else []), *more]
