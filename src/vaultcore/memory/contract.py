@@ -91,7 +91,7 @@ def check(
     _types(arguments, trusted)
     broken = markup.explain(arguments)
     if broken:
-        raise refuse("swallowed-markup", broken + ".")
+        raise refuse("swallowed-markup", *broken)
     for field, value in arguments.items():
         text = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
         rule = secrets.find(text)

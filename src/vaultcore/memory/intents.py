@@ -102,8 +102,28 @@ def recover(root: str, journal: Journal) -> list[str]:
                 reason="a write that had not begun was dropped",
                 tx=tx,
             )
+        for step in steps:
+            _sweep(os.path.join(root, os.path.dirname(str(step["rel"]))))
         _drop(path)
     return written
+
+
+def _sweep(folder: str) -> None:
+    """Remove the writer's temporary files of processes that are no more; ours and those of the living stay."""
+    if os.name == "nt":
+        return  # there, signal 0 is no question
+    try:
+        names = [n for n in os.listdir(folder) if n.startswith(".om-") and n.endswith(".tmp")]
+    except OSError:
+        return
+    for name in names:
+        number = name.split("-")[1]
+        try:
+            os.kill(int(number), 0)
+        except (ProcessLookupError, OverflowError):
+            _drop(os.path.join(folder, name))
+        except (OSError, ValueError):
+            continue
 
 
 def _do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:

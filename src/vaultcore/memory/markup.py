@@ -25,8 +25,8 @@ def find(text: str) -> tuple[int, str] | None:
     return (found.start(), text[found.start() : found.end()]) if found else None
 
 
-def explain(arguments: dict[str, object]) -> str | None:
-    """A sentence naming the field that holds markup, which of the two ways it broke, and what arrived; else None.
+def explain(arguments: dict[str, object]) -> tuple[str, str] | None:
+    """Which field holds markup and which of the two ways it broke, and what to do; None when none does.
 
     Values are never repeated beyond the markup itself.
     """
@@ -40,15 +40,12 @@ def explain(arguments: dict[str, object]) -> str | None:
                 continue
             where = f"{field}[{i}]" if isinstance(value, list) else field
             offset, text = found
-            rest = find(_TRAILING.sub("", item))
-            received = ", ".join(sorted(arguments))
-            if rest is None:
-                how = (
-                    f"trailing: only the end of {where} is wrong, its text is whole. "
-                    "Check that every field you meant is in the list of received fields, then send it again without that tail"
-                )
-            else:
-                how = f"swallowed: {where} goes on into the fields that came after it, which may be lost. Send all fields again"
             flat = " ".join(text.split())[:40]
-            return f"{where} holds tool markup ({flat!r} at character {offset} of {len(item)}), {how}. Received: {received}"
+            why = f"{where} holds tool markup ({flat!r} at character {offset} of {len(item)}), "
+            received = f"Received: {', '.join(sorted(arguments))}."
+            if find(_TRAILING.sub("", item)) is None:
+                why += f"trailing: only the end of {where} is wrong, its text is whole."
+                return why, f"Check that every field you meant was received, then send it without that tail. {received}"
+            why += f"swallowed: {where} goes on into the fields that came after it, which may be lost."
+            return why, f"Send all fields again. {received}"
     return None

@@ -84,7 +84,7 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
     text = similarity.Text(new)
     held, states = _meeting(store, new, text, {r.rel for r in named}, writer)
     for r, other in held:
-        if similarity.same(text, other):
+        if similarity.same(text, other) and not _succeeded_by(store, r, named):
             outcome = _same(r, new, states)
             if outcome:
                 return outcome
@@ -152,6 +152,21 @@ def _meeting(
     states = selection.judged(store, writer.reader, [rel for rel in wanted if rel not in named])
     records = [store.records[rel] for rel in states]
     return [(r, store.text(r)) for r in records if reach.overlap(r, new)], states
+
+
+def _succeeded_by(store: Store, r: Record, named: list[Record]) -> bool:
+    """Whether one of `named` replaced `r`, directly or through others: superseding it brings `r`'s claim back."""
+    wanted = {n.rel for n in named}
+    seen: set[str] = set()
+    queue = [r.rel]
+    while wanted and queue:
+        for new, _ in store.edges.by.get(queue.pop(), ()):
+            if new is not None and new.rel not in seen:
+                if new.rel in wanted:
+                    return True
+                seen.add(new.rel)
+                queue.append(new.rel)
+    return False
 
 
 def _same(r: Record, new: Record, states: dict[str, str]) -> Outcome | None:
@@ -235,7 +250,7 @@ def _rivals(
     for r, other in held:
         if states[r.rel] not in ("current", "disputed") or r.rel in replaced:
             continue
-        if similarity.same(text, other):
+        if similarity.same(text, other) or similarity.compare(text, other)[1] == "evasive":
             continue
         if (
             (new.about and r.about and tables.key(new.about) == tables.key(r.about))

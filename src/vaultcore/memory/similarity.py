@@ -29,7 +29,7 @@ class Match:
 class Text:
     """What of a memory is compared, worked out once."""
 
-    __slots__ = ("title", "trim", "bare", "uncounted", "letters", "title_words", "body", "body_words", "claims")
+    __slots__ = ("title", "trim", "bare", "uncounted", "letters", "whole", "title_words", "body", "body_words", "claims")
 
     def __init__(self, r: Record) -> None:
         self.title = r.flat_title
@@ -37,6 +37,7 @@ class Text:
         self.bare = forms.bare_title(r.title)
         self.uncounted = forms.uncounted(self.bare)
         self.letters = forms.letters(self.bare)
+        self.whole = forms.letters(r.title)
         self.title_words = frozenset(forms.words(self.bare)) or frozenset(forms.words(self.bare, keep_stops=True))
         core = record.core(r.body)
         self.body = forms.value(core)
@@ -54,7 +55,7 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 def same(a: Text, b: Text) -> bool:
     """Whether both say the same text, whatever its case, blanks, width, quotes and final dot."""
-    return a.body == b.body and (forms.value(a.title) == forms.value(b.title) or a.letters == b.letters)
+    return a.body == b.body and (a.title == b.title or (a.whole == b.whole != ""))
 
 
 def compare(new: Text, held: Text) -> tuple[float, str]:

@@ -156,7 +156,8 @@ def _same_topic(held: str, new: str) -> bool:
     first, second = a[cut : len(a) - m], b[cut : len(b) - m]
     if not first or not second or max(len(first), len(second)) > 16:
         return False
-    return polarity(a) == polarity(b) and not first.endswith(second) and not second.endswith(first)
+    short, long = sorted((first, second), key=len)
+    return polarity(a) == polarity(b) and not long.startswith(short) and not long.endswith(short)
 
 
 def polarity(text: str) -> int:
