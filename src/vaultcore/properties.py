@@ -329,9 +329,10 @@ def _beyond(block: str, props: Properties) -> None:
         props.problems += recovery.explain(block, error.message, error.line, error.column)
         pairs = recovery.pairs(block)
     except ImportError:
-        props.state, props.checked = "recovered", False
+        faults = recovery.faults(block)
+        props.state, props.checked = "recovered", bool(faults)
         message = "the properties go beyond plain values and lists, and PyYAML is not installed: not checked"
-        props.problems.append(Problem("", message, line=1, fix="Run `om.py setup`."))
+        props.problems += faults or [Problem("", message, line=1, fix="Run `om.py setup`.")]
         pairs = recovery.pairs(block)
     for key, value, line, _column in pairs:
         if key in props.values:

@@ -102,15 +102,17 @@ def prose(block: str) -> bool:
     return False
 
 
-def explain(block: str, message: str, line: int, column: int) -> list[Problem]:
-    """Return what is wrong, line numbers as in the file; the commonest mistakes in words that say what to type."""
+def faults(block: str) -> list[Problem]:
+    """Return the commonest mistakes, certain without a YAML parser, in words that say what to type."""
     found: list[Problem] = []
+    long_text = False
     for number, raw in enumerate(block.split("\n")):
         text = raw.rstrip(" \t\r")
-        if not text or text[0] == "#" or len(found) >= _MOST:
+        if not text or text[0] == "#" or len(found) >= _MOST or (long_text and text[0] == " "):
             continue
         key = _KEY.match(text)
         rest = (key.group(2) or "") if key else ""
+        long_text = _BLOCK_SCALAR.match(rest) is not None
         if text[0] == "\t":
             found.append(_at(number, "a tab is used to indent, which YAML does not allow", "Use two spaces."))
         elif text.lstrip(" \t")[:1] in ("*", "+") and _ITEM.match(text):
@@ -120,6 +122,12 @@ def explain(block: str, message: str, line: int, column: int) -> list[Problem]:
         elif key and rest[:1] not in ("", '"', "'", "[", "{", "|", ">", "#") and _needs_quotes(rest):
             fix = f"Put it in quotes: {key.group(1)}: {scalars.quoted(rest)[:80]}"
             found.append(_at(number, f"the value of {key.group(1)} is not valid YAML without quotes", fix))
+    return found
+
+
+def explain(block: str, message: str, line: int, column: int) -> list[Problem]:
+    """Return what is wrong, line numbers as in the file; the parser's own message where no common mistake is found."""
+    found = faults(block)
     if not found:
         lines = block.split("\n")
         if any("{{" in text or "<%" in text for text in lines[line : line + 1]):

@@ -222,6 +222,15 @@ def test_without_pyyaml_the_rest_is_recovered_and_marked_unchecked(monkeypatch: 
     assert props.values == {"title": "T", "a": "folded text", "tags": ["x"]}
     assert "PyYAML is not installed" in props.problems[0].sentence()
     assert read(block("title: T", "tags: [x]")).checked
+    for lines, said in (
+        (("aliases:", "  * one"), "start with -"),
+        (("title: a: b",), "quotes"),
+        (("tags:", "\t- x"), "tab"),
+    ):
+        faulty = read(block(*lines))
+        assert (faulty.state, faulty.checked) == ("recovered", True)
+        assert said in faulty.problems[0].sentence()
+    assert not read(block("a: |", "  * one", "  b: c: d")).checked
 
 
 def test_strange_encodings_are_read_and_named() -> None:
