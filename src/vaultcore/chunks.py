@@ -9,9 +9,8 @@ if TYPE_CHECKING:
 SMALL = 300  # a section shorter than this takes the next one in
 SIZE = 1200  # past this many characters a piece ends at the next blank line
 HARD = 2400  # past this many it ends anywhere outside a fence
-LINE = 4000  # characters of one line that are looked at
 FENCE = 8000  # a fence longer than this is cut as well
-MOST = 4000  # pieces of one note
+MOST = 4000  # pieces of one note, about: of a huge note every piece is larger
 
 
 class Chunk:
@@ -27,6 +26,8 @@ def cut(document: Document, title: str = "") -> list[Chunk]:
     """The pieces of `document`, at least one; a first heading equal to `title` is left out of heading paths."""
     lines = document.lines
     headings = {h.line: h for h in document.headings}
+    scale = 1 + len(document.text) // (MOST * SMALL)
+    small, most, hard, fence = SMALL * scale, SIZE * scale, HARD * scale, FENCE * scale
     fenced = _spans(document)
     chunks: list[Chunk] = []
     stack: list[tuple[int, str]] = []
@@ -42,11 +43,9 @@ def cut(document: Document, title: str = "") -> list[Chunk]:
         buffer, size, start = [], 0, end + 1
 
     for number in range(document.body_line, len(lines) + 1):
-        if len(chunks) >= MOST:
-            break
         heading = headings.get(number)
         if heading is not None:
-            merge = 0 < size < SMALL and bool(path)
+            merge = 0 < size < small and bool(path)
             if not merge:
                 flush(number - 1)
             stack = [x for x in stack if x[0] < heading.level]
@@ -58,19 +57,17 @@ def cut(document: Document, title: str = "") -> list[Chunk]:
                 size += len(heading.plain) + 1
             continue
         line = lines[number - 1]
-        if size > SIZE:
+        if size > most:
             blank = not line.strip()
             inside = number in fenced
-            if (blank and not inside) or (size > HARD and not inside) or size > FENCE:
+            if (blank and not inside) or (size > hard and not inside) or size > fence:
                 flush(number - 1)
-        if len(line) > HARD:
-            # A line of its own, possibly a megabyte: the beginning stands for it, in bounded pieces.
-            for at in range(0, min(len(line), LINE * 8), HARD):
-                buffer.append(line[at : at + HARD])
-                size += HARD
-                if size > HARD and at + HARD < len(line):
-                    flush(number)
-                    start = number
+        if len(line) > hard:  # a line of its own, possibly megabytes
+            for at in range(0, len(line), hard):
+                buffer.append(line[at : at + hard])
+                flush(number)
+                start = number
+            start = number + 1
             continue
         buffer.append(line)
         size += len(line) + 1

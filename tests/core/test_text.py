@@ -108,4 +108,4 @@ def test_chunks_are_bounded_in_order_and_cover_every_line_of_text(lines: list[st
     for number, line in enumerate(lines, 1):
         assert not line.strip() or number in covered
     assert all(a.line0 <= b.line0 for a, b in zip(found, found[1:], strict=False))
-    assert all(len(c.text) <= chunks.FENCE + chunks.LINE + chunks.HARD for c in found) or fences
+    assert all(len(c.text) <= chunks.FENCE + 2 * chunks.HARD for c in found) or fences

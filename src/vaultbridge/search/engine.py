@@ -115,5 +115,5 @@ def default(bridge: Bridge) -> list[Engine]:
     from .embedded import Embedded
 
     more: Any = bridge.extras.get("engines", ())
-    second = qmd.lane(bridge)
+    second = qmd.engine(bridge)
     return [Embedded(bridge.index), *([second] if second is not None else []), *more]

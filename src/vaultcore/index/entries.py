@@ -6,18 +6,24 @@ import json
 import os
 
 from vaultcore import text
+from vaultcore.chunks import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
-    from vaultcore.markdown import Document
     from vaultcore.notes import Note
 
 LONGEST = 16_000_000  # bytes of one file that are looked at
 PROPERTIES = 16_000  # characters of a note's properties as JSON
 MOST_LINKS = 5_000
 MEMORY_BODY = 64_000  # characters of a memory's body that are kept
+_COLUMNS = (
+    "key, kind, size, mtime_ns, ino, sha, seen_ns, gone, title, note_id, description, private, conflict, state,"
+    " problem, aliases, tags, properties, headings"
+)
+_MARKS = ",".join("?" * 21)
+_ASSIGNED = ", ".join(f"{name}=?" for name in [*_COLUMNS.split(", "), "gen"])
 PATH, ID, TITLE, STEM, ALIAS = range(5)  # kinds of names, in the order in which they win
 
 
@@ -70,110 +76,97 @@ def erase(connection: sqlite3.Connection, note: int, full_text: bool = True, tri
     connection.execute("delete from links where source=?", (note,))
 
 
-def store(
-    connection: sqlite3.Connection, source: Source, memory: bool, generation: int, full_text: bool, trigrams: bool
-) -> None:
-    """Write the rows of one file, in place of what was there about it."""
-    from vaultcore import notes, walk
-    from vaultcore.links import file_key
-    from vaultcore.markdown import parse
+class Entry:
+    """Everything the index will hold about one file, worked out before any lock is taken."""
 
-    rel = source.rel
-    note = notes.parse(rel, source.data, source.size, source.mtime_ns)
-    body_at = max(0, getattr(note.properties, "body", 0))
-    document = parse(text.clean(note.text), body_at)
-    tags = _tags(note.tags, document.tags)
-    problem = "; ".join(p.sentence() for p in note.problems[:3])[:1000] or None
-    if source.size > len(source.data):
-        problem = f"{rel}: only the first {LONGEST // 1_000_000} MB are indexed"
-    description = properties_text(note.properties.values.get("description"))
-    aliases = [text.clean(a)[:500] for a in note.aliases[:200]]
-    values = _json(note.properties.values)
-    if not memory and len(values) > PROPERTIES:
-        values = "{}"
-    row = (
-        file_key(rel), "memory" if memory else "note", source.size, source.mtime_ns, source.ino, source.sha,
-        source.seen_ns, 0, generation, text.clean(note.title)[:1000], note.id and text.clean(note.id)[:500],
-        description, note.private,
-        int(walk.is_conflict(rel.rsplit("/", 1)[-1])), note.properties.state, problem, _json(aliases), _json(tags),
-        values, _json([(h.level, h.text[:300], h.line) for h in document.headings[:200]]),
-        document.clean.count(" "),
-    )  # fmt: skip
-    found = connection.execute("select id from notes where rel=?", (rel,)).fetchone()
-    if found:
-        number = found[0]
-        erase(connection, number, full_text, trigrams)
-        connection.execute(
-            "update notes set key=?, kind=?, size=?, mtime_ns=?, ino=?, sha=?, seen_ns=?, gone=?, gen=?,"
-            " title=?, note_id=?,"
-            " description=?, private=?, conflict=?, state=?, problem=?, aliases=?, tags=?, properties=?,"
-            " headings=?, words=?"
-            " where id=?",
-            (*row, number),
-        )
-    else:
-        number = connection.execute(
-            "insert into notes(key, kind, size, mtime_ns, ino, sha, seen_ns, gone, gen, title, note_id,"
-            " description, private,"
-            " conflict, state, problem, aliases, tags, properties, headings, words, rel)"
-            " values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (*row, rel),
-        ).lastrowid
-    connection.executemany(
-        "insert or ignore into links values(?,?,?,?,?,?,?,?,?)",
-        [
-            (number, i, link_key(k.raw), k.raw, k.alias, k.embed, k.kind, k.line, k.in_properties)
+    __slots__ = ("source", "memory", "row", "links", "tags", "names", "body", "recollection", "chunks")
+
+    def __init__(self, source: Source, memory: bool) -> None:
+        from vaultcore import notes, walk
+        from vaultcore.links import file_key
+        from vaultcore.markdown import parse
+
+        self.source, self.memory = source, memory
+        rel = source.rel
+        note = notes.parse(rel, source.data, source.size, source.mtime_ns)
+        body_at = max(0, note.properties.body)
+        document = parse(text.clean(note.text), body_at)
+        self.tags = _tags(note.tags, document.tags)
+        problem = "; ".join(p.sentence() for p in note.problems[:3])[:1000] or None
+        if source.size > len(source.data):
+            problem = f"{rel}: only the first {LONGEST // 1_000_000} MB are indexed"
+        aliases = [text.clean(a)[:500] for a in note.aliases[:200]]
+        values = _json(note.properties.values)
+        if not memory and len(values) > PROPERTIES:
+            values = "{}"
+        self.row = (
+            file_key(rel), "memory" if memory else "note", source.size, source.mtime_ns, source.ino, source.sha,
+            source.seen_ns, 0, text.clean(note.title)[:1000], note.id and text.clean(note.id)[:500],
+            _line(note.properties.values.get("description")), note.private,
+            int(walk.is_conflict(rel.rsplit("/", 1)[-1])), note.properties.state, problem, _json(aliases),
+            _json(self.tags), values, _json([(h.level, h.text[:300], h.line) for h in document.headings[:200]]),
+        )  # fmt: skip
+        self.links = [
+            (i, link_key(k.raw), k.raw, k.alias, k.embed, k.kind, k.line, k.in_properties)
             for i, k in enumerate(document.links[:MOST_LINKS])
-        ],
-    )
-    connection.executemany("insert or ignore into tags values(?,?)", [(t.casefold(), number) for t in tags])
-    names = _names(note, rel, aliases)
-    connection.executemany("insert or ignore into names values(?,?,?)", [(k, number, kind) for k, kind in names if k])
-    if memory:
-        body = text.clean(note.text[body_at:])[:MEMORY_BODY]
-        connection.execute("insert or replace into memories values(?,?)", (number, body))
-        if full_text:
-            connection.execute(
-                "insert into recollection(rowid, title, names, body) values(?,?,?,?)",
-                (number, text.segment(note.title), text.segment(" ".join([text.name_words(rel[:-3]), *aliases, *tags])),
-                 text.segment(body)),
-            )  # fmt: skip
-    elif not note.private:
-        # What no caller may see is not in the full text either: it can neither be ranked nor counted.
-        _full_text(connection, number, note, document, aliases, tags, full_text)
-        if trigrams:
-            close = dict.fromkeys(k for k, kind in names if kind != PATH and 3 <= len(k) <= 200)
-            connection.executemany(
-                "insert into tri(rowid, key, note) values(?,?,?)",
-                [(number * 8 + i, k, number) for i, k in enumerate([*close][:8])],
+        ]
+        self.names = [(key, kind) for key, kind in _names(note, rel, aliases) if key]
+        nested = [part for tag in self.tags if "/" in tag for part in tag.split("/")]
+        names = text.segment(" ".join([text.name_words(rel[:-3]), *aliases, *self.tags, *nested]))
+        title = text.segment(note.title)
+        self.body = text.clean(note.text[body_at:])[:MEMORY_BODY] if memory else ""
+        self.recollection = (title, names, text.segment(self.body)) if memory else None
+        self.chunks: list[tuple[str, int, int, str, str, str, str]] = []
+        if not memory and not note.private:
+            # What no caller may see is not in the full text either: it can neither be ranked nor counted.
+            self.chunks = [
+                (c.heading[:500], c.line0, c.line1, title, text.segment(c.heading), names, text.segment(c.text))
+                for c in cut(document, note.title)
+            ]
+
+    def write(self, connection: sqlite3.Connection, generation: int, full_text: bool, trigrams: bool) -> int:
+        """Write it in place of what the index holds about the file; returns the note's number."""
+        rel = self.source.rel
+        found = connection.execute("select id from notes where rel=?", (rel,)).fetchone()
+        if found:
+            number: int = found[0]
+            erase(connection, number, full_text, trigrams)
+            connection.execute(f"update notes set {_ASSIGNED} where id=?", (*self.row, generation, number))
+        else:
+            added = connection.execute(
+                f"insert into notes({_COLUMNS}, gen, rel) values({_MARKS})", (*self.row, generation, rel)
             )
-
-
-def _full_text(
-    connection: sqlite3.Connection,
-    number: int | None,
-    note: Note,
-    document: Document,
-    aliases: list[str],
-    tags: list[str],
-    on: bool,
-) -> None:
-    from vaultcore.chunks import cut
-
-    nested = [part for tag in tags if "/" in tag for part in tag.split("/")]
-    names = text.segment(" ".join([text.name_words(note.rel[:-3]), *aliases, *tags, *nested]))
-    title = text.segment(note.title)
-    first = connection.execute("select coalesce(max(id), 0) + 1 from chunks").fetchone()[0]
-    chunks = cut(document, note.title)
-    connection.executemany(
-        "insert into chunks(id, note, ord, heading, line0, line1) values(?,?,?,?,?,?)",
-        [(first + i, number, i, c.heading[:500], c.line0, c.line1) for i, c in enumerate(chunks)],
-    )
-    if on:
-        connection.executemany(
-            "insert into fts(rowid, title, heading, names, body) values(?,?,?,?,?)",
-            [(first + i, title, text.segment(c.heading), names, text.segment(c.text)) for i, c in enumerate(chunks)],
-        )
+            number = added.lastrowid or 0
+        many = connection.executemany
+        if self.links:
+            many("insert into links values(?,?,?,?,?,?,?,?,?)", [(number, *link) for link in self.links])
+        if self.tags:
+            many("insert or ignore into tags values(?,?)", [(t.casefold(), number) for t in self.tags])
+        many("insert or ignore into names values(?,?,?)", [(key, number, kind) for key, kind in self.names])
+        if self.recollection is not None:
+            connection.execute("insert or replace into memories values(?,?)", (number, self.body))
+            if full_text:
+                connection.execute(
+                    "insert into recollection(rowid, title, names, body) values(?,?,?,?)", (number, *self.recollection)
+                )
+        if self.chunks:
+            first = connection.execute("select coalesce(max(id), 0) + 1 from chunks").fetchone()[0]
+            many(
+                "insert into chunks(id, note, ord, heading, line0, line1) values(?,?,?,?,?,?)",
+                [(first + i, number, i, *c[:3]) for i, c in enumerate(self.chunks)],
+            )
+            if full_text:
+                many(
+                    "insert into fts(rowid, title, heading, names, body) values(?,?,?,?,?)",
+                    [(first + i, *c[3:]) for i, c in enumerate(self.chunks)],
+                )
+            if trigrams:
+                near = [*dict.fromkeys(key for key, kind in self.names if kind != PATH and 3 <= len(key) <= 200)][:8]
+                many(
+                    "insert into tri(rowid, key, note) values(?,?,?)",
+                    [(number * 8 + i, k, number) for i, k in enumerate(near)],
+                )
+        return number
 
 
 def _names(note: Note, rel: str, aliases: list[str]) -> list[tuple[str, int]]:
@@ -204,7 +197,7 @@ def _tags(declared: list[str], found: list[str]) -> list[str]:
     return list(seen.values())[:500]
 
 
-def properties_text(value: object) -> str | None:
+def _line(value: object) -> str | None:
     """A property as one bounded line of text, None if it is no scalar."""
     if value is None or isinstance(value, (dict, list)):
         return None

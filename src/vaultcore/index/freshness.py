@@ -16,8 +16,9 @@ import os
 
 from vaultcore.errors import Problem
 
+from .reading import BATCH, BUDGET, Reading, below
 from .rows import Refresh
-from .store import Store, Trouble
+from .store import Trouble
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,28 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from .scan import Folder, Scan, State
+    from .scan import Scan, State
 
-BATCH = 256  # notes in one transaction
-BUDGET = 4.0  # seconds a refresh spends on reading files before it answers with what there is
-LINGER = 600  # seconds that rows of a file that is gone are kept, in case it comes back
 PATIENCE = 0.025  # seconds a watched index waits for a sweep
 
 
-class Freshness:
+class Freshness(Reading):
     """The part of an index that follows the files."""
 
     def __init__(self, root: str, path: str | None) -> None:
-        import threading
-
-        self.root = root
-        self.watched = False
-        self._store = Store(path)
-        self._lock = threading.RLock()
-        self._known: dict[str, tuple[int, State, int]] = {}  # rel -> id, state, seen_ns; gone ones left out
-        self._folders: dict[str, Folder] = {}
+        super().__init__(root, path)
         self._dirty: set[str] = set()
-        self._pending: dict[str, State] = {}
         self._problems: list[Problem] = []
         self._reset()
 
@@ -58,8 +48,9 @@ class Freshness:
         self._swept = 0.0
         self._cost = 0.0
         self._sweeping: Any = None
-        self._builder: Any = None
-        self._cache: dict[str, tuple[int, Any]] = {}
+        self._cache = {}
+        self._others = None
+        self._memories_in = None
 
     def refresh(self, budget: float | None = BUDGET, full: bool = False) -> Refresh:
         """Bring the index up to the files; `full` sweeps them whatever the clock says. Never raises for the state of
@@ -115,20 +106,17 @@ class Freshness:
     def _follow(self) -> None:
         """Take over what other processes have written since."""
 
-        def work(connection: sqlite3.Connection) -> tuple[int, list[Any], str]:
+        def work(connection: sqlite3.Connection) -> tuple[int, list[Any]]:
             generation = connection.execute("select value from meta where key='generation'").fetchone()[0]
             if generation == self._generation:
-                return generation, [], ""
-            rows = connection.execute(
-                "select rel, id, size, mtime_ns, ino, seen_ns, gone from notes where gen>?", (self._generation,)
-            ).fetchall()
-            purged = connection.execute("select value from meta where key='purged'").fetchone()
-            return generation, rows, str(purged[0]) if purged else ""
+                return generation, []
+            query = "select rel, id, size, mtime_ns, ino, seen_ns, gone from notes where gen>?"
+            return generation, connection.execute(query, (self._generation,)).fetchall()
 
-        generation, rows, _ = self._store.run(work)
+        generation, rows = self._store.run(work)
         if self._store.remade != self._remade:
             self._reset()
-            generation, rows, _ = self._store.run(work)
+            generation, rows = self._store.run(work)
         for rel, number, size, mtime_ns, ino, seen_ns, gone in rows:
             if gone:
                 self._known.pop(rel, None)
@@ -144,7 +132,7 @@ class Freshness:
         from vaultcore import exposure, manifest
 
         root = exposure.policy(manifest.load(self.root)).memory_root.strip("/")
-        if root == getattr(self, "_memories_in", None):
+        if root == self._memories_in:
             return
 
         def work(connection: sqlite3.Connection) -> str:
@@ -154,7 +142,7 @@ class Freshness:
         self._memories_in = root
         if before == root:
             return
-        moved = [rel for rel in self._known if _below(rel, root) != _below(rel, before)] if before else []
+        moved = [rel for rel in self._known if below(rel, root) != below(rel, before)] if before else []
         for rel in moved:
             number, state, _ = self._known[rel]
             self._known[rel] = (number, (-1, *state[1:]), 0)
@@ -258,9 +246,7 @@ class Freshness:
         if not gone or len(gone) < len(self._known) or os.path.lexists(os.path.join(self.root, "vault-manifest.json")):
             return False
         self._folders = {}
-        result.unready(
-            f"the vault at {self.root} is empty although it held {len(gone)} notes: is a drive not mounted?"
-        )
+        result.unready(f"the vault at {self.root} is empty although it held {len(gone)} notes: is a drive not mounted?")
         return True
 
     @property
@@ -281,165 +267,6 @@ class Freshness:
             for rel, state in files.items()
             if (row := known.get(rel)) is None or row[1] != state or rel in racy
         }
-
-    def _read(self, result: Refresh, budget: float | None) -> None:
-        """Read what is waiting, newest first, memories before notes, within the budget."""
-        import time
-
-        if not self._pending:
-            return
-        deadline = None if budget is None else time.monotonic() + budget
-        total = len(self._pending)
-        order = sorted(self._pending, key=lambda rel: (not _below(rel, self._memories_in), -self._pending[rel][1]))
-        for at in range(0, total, BATCH):
-            if at and deadline is not None and time.monotonic() > deadline:
-                break
-            self._batch(order[at : at + BATCH], result)
-        if self._pending:
-            result.waiting = len(self._pending)
-            known = len(self._known)
-            result.unready(f"the index is being built: {known:,} of {known + result.waiting:,} notes are in it so far")
-            if self.watched:
-                self._build_beside()
-
-    def _build_beside(self) -> None:
-        import threading
-
-        if self._builder is not None and self._builder.is_alive():
-            return
-
-        def work() -> None:
-            while self._pending:
-                with self._lock:
-                    try:
-                        self._read(Refresh(), 0.0)  # one batch at a time: calls get the lock in between
-                    except (Trouble, OSError):
-                        return
-                threading.Event().wait(0.01)
-
-        self._builder = threading.Thread(target=work, name="om-index", daemon=True)
-        self._builder.start()
-
-    def _batch(self, rels: list[str], result: Refresh) -> None:
-        from . import entries
-
-        store = self._store
-
-        def work(connection: sqlite3.Connection, generation: int) -> dict[str, tuple[str, Any]]:
-            done: dict[str, tuple[str, Any]] = {}
-            memories = False
-            for rel in rels:
-                row = connection.execute(
-                    "select id, size, mtime_ns, ino, sha, seen_ns, gone from notes where rel=?", (rel,)
-                ).fetchone()
-                known = self._known.get(rel)
-                if row and not row[6] and row[1:4] == self._pending.get(rel) and (not known or row[5] > known[2]):
-                    done[rel] = ("same", (row[0], row[1:4], row[5]))  # another process was faster
-                    continue
-                source = entries.load(self.root, rel)
-                if source is None:
-                    done[rel] = ("unread", None)
-                    continue
-                memory = _below(rel, self._memories_in)
-                state = (source.size, source.mtime_ns, source.ino)
-                if row and row[1] >= 0 and row[4] == source.sha:
-                    what = "back" if row[6] else "same" if row[1:4] == state else "touched"
-                    if what == "same":  # only proven once more: no news for other processes
-                        connection.execute("update notes set seen_ns=? where id=?", (source.seen_ns, row[0]))
-                    else:
-                        connection.execute(
-                            "update notes set size=?, mtime_ns=?, ino=?, seen_ns=?, gone=0, gen=? where id=?",
-                            (*state, source.seen_ns, generation, row[0]),
-                        )
-                        memories = memories or memory
-                    done[rel] = (what, (row[0], state, source.seen_ns))
-                    continue
-                entries.store(connection, source, memory, generation, store.full_text, store.trigrams)
-                number = row[0] if row else connection.execute("select id from notes where rel=?", (rel,)).fetchone()[0]
-                done[rel] = ("changed" if row and not row[6] else "added", (number, state, source.seen_ns))
-                memories = memories or memory
-            if memories:
-                connection.execute("update meta set value=? where key='memories'", (generation,))
-            self._wrote = generation
-            return done
-
-        done = store.write(work, _news)
-        if self._wrote == self._generation + 1 and _news(done):
-            self._generation = self._wrote  # nobody else wrote meanwhile: nothing to take over
-        for rel, (what, known) in done.items():
-            self._pending.pop(rel, None)
-            if known is None:
-                continue
-            self._known[rel] = known
-            result.added += what in ("added", "back")
-            result.changed += what == "changed"
-        self._cache.pop("racy", None)
-
-    def _bury(self, gone: list[str], result: Refresh) -> None:
-        """Mark the rows of files that are gone. They stay for a while: a renamed folder or a drive may come back."""
-        if not gone:
-            return
-        import time
-
-        now = int(time.time())
-
-        def work(connection: sqlite3.Connection, generation: int) -> None:
-            connection.executemany(
-                "update notes set gone=?, gen=? where rel=? and gone=0", [(now, generation, rel) for rel in gone]
-            )
-            connection.execute("update meta set value=? where key='memories'", (generation,))
-
-        self._store.write(work)
-        for rel in gone:
-            self._known.pop(rel, None)
-            self._pending.pop(rel, None)
-        result.removed += len(gone)
-        self._follow()
-
-    def _purge(self) -> None:
-        """Take out for good what has been gone for LINGER seconds, a batch at a time."""
-        import time
-
-        from . import entries
-
-        limit = int(time.time()) - LINGER
-
-        def find(connection: sqlite3.Connection) -> list[int]:
-            query = "select id from notes where gone>0 and gone<? limit ?"
-            return [row[0] for row in connection.execute(query, (limit, BATCH))]
-
-        if not self._store.run(find):
-            return
-
-        def work(connection: sqlite3.Connection, generation: int) -> None:
-            for number in find(connection):
-                entries.erase(connection, number, self._store.full_text, self._store.trigrams)
-                connection.execute("delete from notes where id=?", (number,))
-
-        self._store.write(work)
-
-    def _attachments(self, seen: Scan) -> None:
-        """Keep the names of other files, so that links to them resolve."""
-        from vaultcore.links import file_key
-
-        now = {prefix + name for prefix, folder in self._folders.items() for name in folder.others}
-        if now == getattr(self, "_others", None):
-            return
-
-        def before(connection: sqlite3.Connection) -> set[str]:
-            return {row[0] for row in connection.execute("select rel from attachments")}
-
-        held = self._store.run(before)
-        if held != now:
-
-            def work(connection: sqlite3.Connection, generation: int) -> None:
-                connection.executemany("delete from attachments where rel=?", [(rel,) for rel in held - now])
-                connection.executemany(
-                    "insert or replace into attachments values(?,?)", [(rel, file_key(rel)) for rel in now - held]
-                )
-
-            self._store.write(work)
-        self._others = now
 
     def mark_dirty(self, rels: Iterable[str]) -> None:
         """Say that these files (or everything below these folders) may have changed; the next refresh looks at them."""
@@ -491,11 +318,3 @@ class Freshness:
 
     def close(self) -> None:
         self._store.close()
-
-
-def _news(done: dict[str, tuple[str, Any]]) -> bool:
-    return any(what not in ("same", "unread") for what, _ in done.values())
-
-
-def _below(rel: str, folder: str) -> bool:
-    return bool(folder) and rel.startswith(folder + "/")

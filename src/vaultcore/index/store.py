@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 SCHEMA = 1  # raise it with every change of tables, of text.segment or of chunks.cut
-BUSY = 10.0  # seconds a connection waits for another process's transaction
+BUSY = 5.0  # seconds a connection waits for another process's transaction
 TOKENIZE = "tokenize=\"porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'\""
 
 _TABLES = """
@@ -25,7 +25,7 @@ create table notes(
   mtime_ns int not null, ino int not null, sha text not null, seen_ns int not null, gone int not null default 0,
   gen int not null, title text not null, note_id text, description text, private text, conflict int not null,
   state text not null, problem text, aliases text not null, tags text not null, properties text not null,
-  headings text not null, words int not null
+  headings text not null
 );
 create index notes_key on notes(key);
 create index notes_gen on notes(gen);
@@ -90,12 +90,12 @@ class Store:
         held: sqlite3.Connection | None = getattr(self._mine, "connection", None)
         if held is not None:
             return work(held)
-        for attempt in range(4):
+        for _ in range(4):
             seen = self.remade
             try:
                 connection = self._take()
             except sqlite3.Error as error:
-                self._mend(error, seen, attempt)
+                self._mend(error, seen)
                 continue
             if connection is self._memory:
                 with self._lock:
@@ -104,7 +104,7 @@ class Store:
                 result = self._call(connection, work)
             except sqlite3.Error as error:
                 self._drop(connection)
-                self._mend(error, seen, attempt)
+                self._mend(error, seen)
                 continue
             except BaseException:
                 self._drop(connection)
@@ -213,8 +213,7 @@ class Store:
         try:
             connection.execute("pragma synchronous=normal")
             connection.execute("pragma temp_store=memory")
-            if connection.execute("pragma journal_mode").fetchone()[0] != "wal":
-                connection.execute("pragma journal_mode=wal")
+            _log_ahead(connection)
             connection.execute("pragma journal_size_limit=16000000")
             version = connection.execute("pragma user_version").fetchone()[0]
             if version != SCHEMA:
@@ -259,10 +258,9 @@ class Store:
                 connection.execute("rollback")
             raise
 
-    def _mend(self, error: sqlite3.Error, seen: int, attempt: int) -> None:
-        """Decide what an SQLite error means: wait, refuse, work in memory, or replace the file."""
+    def _mend(self, error: sqlite3.Error, seen: int) -> None:
+        """Decide what an SQLite error means: refuse, work in memory, or replace the file."""
         import sqlite3
-        import time
 
         said = str(error)
         low = said.lower()
@@ -271,9 +269,7 @@ class Store:
         if not isinstance(error, sqlite3.DatabaseError):
             raise error
         if "locked" in low or "busy" in low:
-            if attempt >= 2:
-                raise Trouble("another process keeps the index locked: try again in a moment")
-            time.sleep(0.05 * (attempt + 1))
+            raise Trouble("another process keeps the index locked: try again in a moment")
         elif "disk is full" in low:
             raise Trouble("the index can't be written because the disk is full: free some space")
         elif "readonly" in low or "unable to open" in low or "read-only" in low:
@@ -322,6 +318,22 @@ class Store:
         self.remade += 1
         self._idle.clear()
         return self._open()
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log. Two processes that do so at once get "locked" without any wait: so wait here."""
+    import sqlite3
+    import time
+
+    for attempt in range(40):
+        try:
+            if connection.execute("pragma journal_mode").fetchone()[0] != "wal":
+                connection.execute("pragma journal_mode=wal")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or attempt == 39:
+                raise
+            time.sleep(0.05)
 
 
 def _state(path: str) -> tuple[int, int]:
