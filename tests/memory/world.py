@@ -35,6 +35,8 @@ class Bridge:
 
     def __exit__(self, *_: object) -> None:
         self.wire.__exit__()
+        if "failed: " in self.wire.stderr.decode("utf-8", "replace"):
+            raise AssertionError(self.wire.stderr.decode("utf-8", "replace"))
 
     def call(self, tool: str, **arguments: Any) -> tuple[str, bool]:
         self.number += 1
