@@ -35,7 +35,7 @@ def inspect(vault: Callable[..., Path], closed_world: Path) -> Inspect:
     def run(*words: str) -> Any:
         server = [sys.executable, str(MAIN), "-e", f"OM_VAULT={root}", "-e", f"HOME={closed_world}", "--cwd", str(root)]
         done = subprocess.run(
-            node.command(PACKAGE, "--cli", *server, "--format", "json", "-q", *words),
+            node.command(PACKAGE, "--cli", *server, "--format", "json", "-q", "--connect-timeout", "90000", *words),
             capture_output=True, text=True, timeout=120, env=node.environment(),
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
