@@ -19,6 +19,7 @@ from typing import Any
 
 from bench import vaults
 from vaultbridge.roundtrip import Conversation
+from vaultcore import exposure, manifest
 
 SIZES = ((1_000, 500), (10_000, 5_000))
 BOUNDS = {
@@ -65,9 +66,10 @@ def measure(folder: str, code: str, notes: int, memories: int, runs: int) -> dic
         greet(talk)
         use(talk, "search", query="warm up")
         use(talk, "recall")
-        titles = vaults.titles(vault)[:40]
+        held = manifest.load(vault)
+        served = [entry.rel for entry in exposure.visible(held, exposure.policy(held))][:40]
         result |= series("search", runs, lambda i: use(talk, "search", query=QUESTIONS[i % len(QUESTIONS)]))
-        result |= series("expand", runs, lambda i: use(talk, "expand", note=titles[i % len(titles)]))
+        result |= series("expand", runs, lambda i: use(talk, "expand", note=served[i % len(served)]))
         result |= series("recall", runs, lambda i: use(talk, "recall", query=QUESTIONS[i % len(QUESTIONS)]))
         result |= series("remember", runs, lambda i: use(talk, "remember", **lesson(i)))
         result["rss_mb"] = resident(talk.process.pid)
