@@ -42,20 +42,25 @@ def _stem(term: str) -> str:
     return term[: max(4, len(term) - 3)]
 
 
+class _Bare(dict[int, int]):
+    """Character -> the same without case and accent; filled as characters come by."""
+
+    def __missing__(self, code: int) -> int:
+        from unicodedata import normalize
+
+        c = chr(code)
+        base = c if text.DENSE.match(c) else normalize("NFKD", c)[:1]
+        low = base.lower()
+        self[code] = found = ord(low) if len(low) == 1 else code
+        return found
+
+
+_BARE = _Bare()
+
+
 def flatten(line: str) -> str:
     """Case and accents gone; the same length as `line`, so that positions hold."""
-    line = line.lower() if line.isascii() else "".join(_bare(c) for c in line)
-    return line
-
-
-def _bare(c: str) -> str:
-    if c.isascii():
-        return c.lower()
-    from unicodedata import normalize
-
-    base = normalize("NFKD", c)[:1] if not text.DENSE.match(c) else c
-    low = base.lower()
-    return low if len(low) == 1 else c
+    return line.lower() if line.isascii() else line.translate(_BARE)
 
 
 def cut(note: str, line0: int, line1: int, pattern: Pattern) -> tuple[int, str, set[str]]:
