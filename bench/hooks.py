@@ -21,7 +21,15 @@ from typing import Any
 from bench import vaults
 
 SIZES = (100, 1_000, 10_000)
-BOUNDS = {"session_start": 6, "prompt": 3, "before_write": 3, "after_write": 6, "before_compact": 3, "stop": 3, "session_end": 6}
+BOUNDS = {
+    "session_start": 6,
+    "prompt": 3,
+    "before_write": 3,
+    "after_write": 6,
+    "before_compact": 3,
+    "stop": 3,
+    "session_end": 6,
+}
 GROWTH = 2.0
 PROMPT = "We decided to go with the token bucket after the outage last night. Can you write that up, and what did we say in spring?"
 NOTE = """---
@@ -74,7 +82,9 @@ class World:
         path = os.environ.get("PATH", os.defpath)
         self.environment = {"PATH": path, "HOME": str(home), "OM_WORKER": "off", "LANG": "C.UTF-8"}
         self.transcript = root.parent / f"{root.name}.jsonl"
-        line = json.dumps({"type": "user", "message": {"role": "user", "content": "read the file and change the handler " * 20}})
+        line = json.dumps(
+            {"type": "user", "message": {"role": "user", "content": "read the file and change the handler " * 20}}
+        )
         self.transcript.write_text((line + "\n") * 5_000, encoding="utf-8")
         self.warm()
 
@@ -93,7 +103,9 @@ class World:
         given = {
             "session_start": lambda: self.payload("SessionStart", session, source="startup"),
             "prompt": lambda: self.payload("UserPromptSubmit", session, prompt=PROMPT),
-            "before_write": lambda: self.payload("PreToolUse", session, tool_name="Write", tool_input={"file_path": str(note), "content": "x"}),
+            "before_write": lambda: self.payload(
+                "PreToolUse", session, tool_name="Write", tool_input={"file_path": str(note), "content": "x"}
+            ),
             "after_write": lambda: self.write(note, session),
             "before_compact": lambda: self.payload("PreCompact", session, trigger="auto"),
             "stop": lambda: self.payload("Stop", session, stop_hook_active=False),
@@ -107,7 +119,9 @@ class World:
         note.parent.mkdir(exist_ok=True)
         text = NOTE.format(title=note.stem, body="The queue drains before the cutover. " * 40)
         note.write_text(text, encoding="utf-8")
-        return self.payload("PostToolUse", session, tool_name="Write", tool_input={"file_path": str(note), "content": text})
+        return self.payload(
+            "PostToolUse", session, tool_name="Write", tool_input={"file_path": str(note), "content": text}
+        )
 
     def cold(self) -> float:
         shutil.rmtree(self.root / ".cache", ignore_errors=True)
@@ -149,7 +163,9 @@ def report(
         samples = {size: times[script, size] for size in sizes}
         result["ms"][script] = {str(size): fast([s[0] for s in samples[size]]) * 1000 for size in sizes}
         result["ratios"][script] = {str(size): fast([s[0] for s in samples[size]]) / wall for size in sizes}
-        result["cpu_ratios"][script] = {str(size): statistics.median(s[1] for s in samples[size]) / cpu for size in sizes}
+        result["cpu_ratios"][script] = {
+            str(size): statistics.median(s[1] for s in samples[size]) / cpu for size in sizes
+        }
     result["cold_session_start_ms"] = {str(size): value for size, value in cold.items()}
     result["bounds"], result["growth_bound"] = BOUNDS, GROWTH
     return result
@@ -167,7 +183,9 @@ def table(result: dict[str, Any]) -> str:
     for script, by_size in result["ratios"].items():
         growth = by_size[sizes[-1]] / by_size[sizes[0]]
         lines.append(
-            f"| {script} | " + " | ".join(f"{by_size[size]:.1f}" for size in sizes) + f" | {result['bounds'][script]} | {growth:.2f} |"
+            f"| {script} | "
+            + " | ".join(f"{by_size[size]:.1f}" for size in sizes)
+            + f" | {result['bounds'][script]} | {growth:.2f} |"
         )
     cold = ", ".join(f"{int(size):,} notes {value:.0f} ms" for size, value in result["cold_session_start_ms"].items())
     return "\n".join([*lines, "", f"first session start in a vault that no hook has seen: {cold}"])

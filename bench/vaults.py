@@ -48,9 +48,15 @@ COMMON = (
 ).split()
 VERBS = "breaks holds leaks blocks retries drops delays hides keeps reorders duplicates truncates masks starves pins".split()
 GLUE = ("because", "so", "when", "unless", "after", "before", "although", "while", "even if")
-ADJECTIVES = "stale slow partial silent early noisy hidden shared local remote cold warm strict loose flaky narrow".split()
-ASPECTS = "rollout design cleanup audit follow-up runbook options baseline checklist handover estimate findings guide".split()
-FIRST = "Ada Ben Cleo Dov Elin Femi Gita Hugo Ines Jon Kaya Liam Mara Nils Oona Pia Quinn Rosa Sven Tara Uma Vik".split()
+ADJECTIVES = (
+    "stale slow partial silent early noisy hidden shared local remote cold warm strict loose flaky narrow".split()
+)
+ASPECTS = (
+    "rollout design cleanup audit follow-up runbook options baseline checklist handover estimate findings guide".split()
+)
+FIRST = (
+    "Ada Ben Cleo Dov Elin Femi Gita Hugo Ines Jon Kaya Liam Mara Nils Oona Pia Quinn Rosa Sven Tara Uma Vik".split()
+)
 LAST = "Abel Brandt Castro Dahl Ekdahl Fox Grant Holm Ito Jansen Koch Lund Meyer Novak Okafor Patel Quist Reyes".split()
 
 
@@ -82,8 +88,17 @@ class Writer:
 class Plan:
     """One note before its body is written, so that links can point anywhere."""
 
-    def __init__(self, folder: str, sub: str, title: str, topic: str, day: datetime.date, private: bool, size: int) -> None:
-        self.folder, self.title, self.topic, self.day, self.private, self.size = folder, title, topic, day, private, size
+    def __init__(
+        self, folder: str, sub: str, title: str, topic: str, day: datetime.date, private: bool, size: int
+    ) -> None:
+        self.folder, self.title, self.topic, self.day, self.private, self.size = (
+            folder,
+            title,
+            topic,
+            day,
+            private,
+            size,
+        )
         self.rel = "/".join(part for part in (folder, sub, title + ".md") if part)
 
 
@@ -151,12 +166,20 @@ def plan(r: random.Random, count: int, today: datetime.date) -> list[Plan]:
             if folder == "org/people":
                 people.append(title)
             private = r.random() < 0.02 and title not in PROJECTS
-            plans.append(Plan(folder, sub, title, topic, day, private, int(min(20_000, max(300, r.lognormvariate(7.7, 0.85))))))
+            plans.append(
+                Plan(folder, sub, title, topic, day, private, int(min(20_000, max(300, r.lognormvariate(7.7, 0.85)))))
+            )
     return plans
 
 
 def head(day: datetime.date, about: str, tags: list[str], more: list[str] | None = None) -> str:
-    lines = [f"date: {day.isoformat()}", f"description: {json.dumps(about)}", *(more or []), "tags:", *(f"  - {t}" for t in tags)]
+    lines = [
+        f"date: {day.isoformat()}",
+        f"description: {json.dumps(about)}",
+        *(more or []),
+        "tags:",
+        *(f"  - {t}" for t in tags),
+    ]
     return "\n".join(["---", *lines, "---", "", ""])
 
 
@@ -178,7 +201,9 @@ def body(r: random.Random, writer: Writer, note: Plan, links: list[str]) -> str:
         kind = r.random()
         part = f"## {r.choice(ASPECTS).title()} {count}\n\n" if count % 3 == 0 else ""
         if kind < 0.6:
-            part += writer.paragraph(note.topic, r.randint(2, 5)) + (f" See [[{links.pop()}]]." if len(links) > 2 else "")
+            part += writer.paragraph(note.topic, r.randint(2, 5)) + (
+                f" See [[{links.pop()}]]." if len(links) > 2 else ""
+            )
         elif kind < 0.9:
             part += "\n".join(f"- {writer.sentence(note.topic)}" for _ in range(r.randint(2, 6)))
         else:
@@ -186,7 +211,9 @@ def body(r: random.Random, writer: Writer, note: Plan, links: list[str]) -> str:
         parts.append(part + "\n")
         size, count = size + len(part), count + 1
     if note.folder.startswith("work/") and r.random() < 0.7:
-        tasks = [f"- [{'x' if r.random() < 0.6 else ' '}] {writer.sentence(note.topic)}" for _ in range(r.randint(1, 4))]
+        tasks = [
+            f"- [{'x' if r.random() < 0.6 else ' '}] {writer.sentence(note.topic)}" for _ in range(r.randint(1, 4))
+        ]
         parts.append("## Action items\n\n" + "\n".join(tasks) + "\n")
     return "\n".join([*parts, "## Related\n", *(f"- [[{link}]]" for link in links), ""])
 
@@ -204,7 +231,10 @@ def memory(r: random.Random, writer: Writer, number: int, today: datetime.date) 
     if scope == "platform":
         more.append(f"platforms: [{r.choice(PLATFORMS)}]")
     more += [f"confidence: {r.choice(['verified', 'inferred'])}", f"recorded_at: {day.isoformat()}T10:00:00.000Z"]
-    text = head(day, writer.sentence(topic)[:150], ["memory"], more) + f"# {title}\n\n{writer.paragraph(topic, r.randint(3, 9))}\n"
+    text = (
+        head(day, writer.sentence(topic)[:150], ["memory"], more)
+        + f"# {title}\n\n{writer.paragraph(topic, r.randint(3, 9))}\n"
+    )
     return f"memories/{day:%Y/%m}/{day.isoformat()} {title}.md", text, day
 
 
@@ -220,7 +250,10 @@ def manifest() -> str:
     """The keys that matter to a bench, as the shipped manifest has them."""
     exposed = ["brain", "reference", "work/active", "work/archive", "work/incidents", "work/1-1", "org", "perf"]
     required = {"*": {"date": "date", "description": "text", "tags": "list"}, "work-note": {"status": "text"}}
-    return json.dumps({"template": "om-vault", "mcp_exposed_roots": exposed, "frontmatter_required": required}, indent=2) + "\n"
+    return (
+        json.dumps({"template": "om-vault", "mcp_exposed_roots": exposed, "frontmatter_required": required}, indent=2)
+        + "\n"
+    )
 
 
 def history(root: Path, rels: list[str], r: random.Random) -> None:
@@ -233,7 +266,12 @@ def history(root: Path, rels: list[str], r: random.Random) -> None:
     def git(*arguments: str, hours: float = 0) -> None:
         when = (now - datetime.timedelta(hours=hours)).isoformat()
         dated = {f"{name}_DATE": when for name in names}
-        subprocess.run(["git", "-C", str(root), *arguments], check=True, stdout=subprocess.DEVNULL, env={**os.environ, **who, **clean, **dated})
+        subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, **who, **clean, **dated},
+        )
 
     (root / ".gitignore").write_text(".cache/\nthinking/session-logs/\n", encoding="utf-8")
     git("init", "-q")
@@ -249,7 +287,9 @@ def history(root: Path, rels: list[str], r: random.Random) -> None:
 
 def titles(root: str | os.PathLike[str]) -> list[str]:
     """The titles of the vault's notes, in a stable order."""
-    found = [path.stem for path in Path(root).rglob("*.md") if "memories" not in path.parts and ".cache" not in path.parts]
+    found = [
+        path.stem for path in Path(root).rglob("*.md") if "memories" not in path.parts and ".cache" not in path.parts
+    ]
     return sorted(found)
 
 

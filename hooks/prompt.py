@@ -25,7 +25,9 @@ def answer(event):
     if not hints:
         return None
     session.add(said=[key for key, _ in hints])
-    return event.context("\\n".join(["om: this message may hold something for the vault", *(f"- {hint}" for _, hint in hints)]))
+    return event.context(
+        "\\n".join(["om: this message may hold something for the vault", *(f"- {hint}" for _, hint in hints)])
+    )
 
 
 if __name__ == "__main__":

@@ -32,10 +32,11 @@ def loads(text: str) -> Any:
 
         return _bounded(lambda: json.loads(text, strict=False))
     body = text.strip(" \t\r\n")
+    options: Any = _Options()
 
     def scan() -> Any:
         try:
-            value, end = make_scanner(_Options())(body, 0)
+            value, end = make_scanner(options)(body, 0)
         except StopIteration:
             raise ValueError("not JSON") from None
         if end != len(body):

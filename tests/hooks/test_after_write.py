@@ -32,7 +32,10 @@ PROPERTIES: list[tuple[str, str]] = [
     ("---\nhashtags: x\nshort-description: y\nupdate: z\n---\n", "property date is missing"),
     ("---\ndate:\ndescription: x\ntags: [a]\n---\n", "property date is missing"),
     ('---\ndate: ""\ndescription: x\ntags: [a]\n---\n', "property date is empty"),
-    ("---\ndate: 2026-02-30\ndescription: x\ntags: [a]\n---\n", 'property date must be a date (2026-01-31), not "2026-02-30"'),
+    (
+        "---\ndate: 2026-02-30\ndescription: x\ntags: [a]\n---\n",
+        'property date must be a date (2026-01-31), not "2026-02-30"',
+    ),
     ("---\ndate: yesterday\ndescription: x\ntags: [a]\n---\n", "property date must be a date"),
     ("---\ndate: 2026-11-01\ndescription: [a]\ntags: [a]\n---\n", "property description must be text, not a list"),
     ("---\ndate: 2026-11-01\ndescription: x\ntags: 5\n---\n", "property tags must be a list, not 5"),
@@ -106,13 +109,23 @@ def test_other_faults_are_said_with_their_place(body: str, said: str, room: Call
 
 @pytest.mark.parametrize(
     "rel",
-    ["thinking/a.md", "templates/Note.md", "AGENTS.md", "README.md", ".claude/skills/x/SKILL.md", "a.txt", "memories/Review.md"],
+    [
+        "thinking/a.md",
+        "templates/Note.md",
+        "AGENTS.md",
+        "README.md",
+        ".claude/skills/x/SKILL.md",
+        "a.txt",
+        "memories/Review.md",
+    ],
 )
 def test_what_is_nobodys_note_is_not_judged(rel: str, room: Callable[..., Path]) -> None:
     assert write(room(), rel, "no properties\n").out == ""
 
 
-@pytest.mark.parametrize("rel", ["rethinking/a.md", "my-templates/a.md", "work/active/README.md", "org/A.MD", "thinking.md"])
+@pytest.mark.parametrize(
+    "rel", ["rethinking/a.md", "my-templates/a.md", "work/active/README.md", "org/A.MD", "thinking.md"]
+)
 def test_a_name_that_only_resembles_an_exemption_is_judged(rel: str, room: Callable[..., Path]) -> None:
     assert "no properties" in write(room(name="thinking"), rel, "no properties\n").context
 
@@ -132,7 +145,10 @@ def test_a_note_of_any_size_gets_one_short_message(size: int, room: Callable[...
 
 
 def patch(*lines: str) -> dict[str, Any]:
-    return {"tool_name": "apply_patch", "tool_input": {"command": "\n".join(["*** Begin Patch", *lines, "*** End Patch"])}}
+    return {
+        "tool_name": "apply_patch",
+        "tool_input": {"command": "\n".join(["*** Begin Patch", *lines, "*** End Patch"])},
+    }
 
 
 def test_every_file_of_a_patch_is_checked_moves_and_deletes_included(room: Callable[..., Path]) -> None:
@@ -163,7 +179,9 @@ def test_any_tool_that_names_a_note_is_heard(path: str, field: str, room: Callab
 
 
 def test_a_cluster_and_a_size_are_news_once_the_rest_as_long_as_it_lasts(room: Callable[..., Path]) -> None:
-    root = room({f"work/active/Billing {what}.md": GOOD for what in ("retry", "ledger", "dunning", "refund", "invoice")})
+    root = room(
+        {f"work/active/Billing {what}.md": GOOD for what in ("retry", "ledger", "dunning", "refund", "invoice")}
+    )
     (root / "work/active/Atlas one.md").write_text(GOOD)
     for i in range(8):
         (root / f"work/active/Other{i}.md").write_text(GOOD)

@@ -33,7 +33,9 @@ def compact(root: Path, source: object, agent: str = "claude", **fields: Any) ->
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
-def test_the_copy_is_whole_private_and_named_for_its_session(agent: str, room: Callable[..., Path], source: Path) -> None:
+def test_the_copy_is_whole_private_and_named_for_its_session(
+    agent: str, room: Callable[..., Path], source: Path
+) -> None:
     root = room()
     assert compact(root, str(source), agent).err == ""
     (copy,) = copies(root)
@@ -43,7 +45,9 @@ def test_the_copy_is_whole_private_and_named_for_its_session(agent: str, room: C
 
 @pytest.mark.parametrize("trigger", ["x/../../../../evil", "..", "a\nb", "C:\\x", "\u0000", "長" * 300, None, 5])
 @pytest.mark.parametrize("session", ["s1", "../../s", "s" * 500])
-def test_names_are_made_of_safe_characters(trigger: object, session: str, room: Callable[..., Path], source: Path) -> None:
+def test_names_are_made_of_safe_characters(
+    trigger: object, session: str, room: Callable[..., Path], source: Path
+) -> None:
     root = room()
     compact(root, str(source), trigger=trigger, session_id=session)
     (copy,) = copies(root)
@@ -51,8 +55,12 @@ def test_names_are_made_of_safe_characters(trigger: object, session: str, room: 
     assert {path.name for path in root.parent.iterdir()} == {"vault", "transcript.jsonl"}
 
 
-@pytest.mark.parametrize("path", ["", None, "{tmp}/missing.jsonl", "{tmp}", "relative.jsonl", "{tmp}/empty", 5, "a\u0000b"])
-def test_without_a_transcript_there_is_one_line_and_no_copy(path: Any, room: Callable[..., Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", ["", None, "{tmp}/missing.jsonl", "{tmp}", "relative.jsonl", "{tmp}/empty", 5, "a\u0000b"]
+)
+def test_without_a_transcript_there_is_one_line_and_no_copy(
+    path: Any, room: Callable[..., Path], tmp_path: Path
+) -> None:
     root = room()
     (tmp_path / "empty").write_text("")
     answer = compact(root, path.format(tmp=tmp_path) if isinstance(path, str) else path)
@@ -98,7 +106,9 @@ def test_the_newest_thirty_stay_and_other_files_are_left_alone(room: Callable[..
     assert {"mine.md", "session_notes.txt"} <= set(names)
 
 
-def test_a_link_does_not_carry_the_copy_out_of_the_vault(room: Callable[..., Path], source: Path, tmp_path: Path) -> None:
+def test_a_link_does_not_carry_the_copy_out_of_the_vault(
+    room: Callable[..., Path], source: Path, tmp_path: Path
+) -> None:
     root = room()
     (tmp_path / "outside").mkdir()
     os.symlink(tmp_path / "outside", root / "thinking")

@@ -62,7 +62,9 @@ def world(room: Callable[..., Path], closed_world: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("path", PRIVATE)
-def test_private_memory_is_denied_in_every_spelling_and_the_right_note_is_named(path: str, world: tuple[Path, Path]) -> None:
+def test_private_memory_is_denied_in_every_spelling_and_the_right_note_is_named(
+    path: str, world: tuple[Path, Path]
+) -> None:
     root, home = world
     why = attempt(root, path.format(home=home, vault=root))
     assert "private memory" in why and "brain/Key Decisions.md" in why and "brain/Gotchas.md" in why

@@ -35,7 +35,11 @@ def test_every_real_payload_is_taken_by_every_script(agent: str, script: str, ro
     payloads = sorted((DATA / "payloads" / agent).glob("*.json"))
     assert len(payloads) > 10
     for path in payloads:
-        text = path.read_text(encoding="utf-8").replace("/home/user/vault", str(root)).replace("/home/user", str(root.parent))
+        text = (
+            path.read_text(encoding="utf-8")
+            .replace("/home/user/vault", str(root))
+            .replace("/home/user", str(root.parent))
+        )
         keeps_the_contract(hook(script, root, agent, raw=text.encode()), agent)
 
 
@@ -57,7 +61,18 @@ def test_every_field_may_have_any_type(script: str, room: Callable[..., Path]) -
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize(
     "data",
-    [b"", b"not json", b'{"prompt": ', b"[1,2]", b"null", b"42", b"\xff\xfe\x00", b'{"a":1}{"b":2}', b"[" * 100_000, b'"x"'],
+    [
+        b"",
+        b"not json",
+        b'{"prompt": ',
+        b"[1,2]",
+        b"null",
+        b"42",
+        b"\xff\xfe\x00",
+        b'{"a":1}{"b":2}',
+        b"[" * 100_000,
+        b'"x"',
+    ],
     ids=["empty", "words", "cut", "list", "null", "number", "binary", "two", "deep", "text"],
 )
 def test_a_payload_that_cannot_be_used_is_one_line_on_stderr_and_nothing_else(

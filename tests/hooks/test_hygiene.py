@@ -36,10 +36,22 @@ def aged(root: Path, days: int) -> Path:
         ("done work not archived", {"work/active/T/A.md": DONE}, "work/active/T/A.md"),
         ("unfiled notes in the inbox", {"inbox/A.md": GOOD, "inbox/Inbox.md": GOOD}, "inbox/A.md"),
         ("proposed memories nobody ruled on", {"memories/_inbox/A.md": GOOD}, "memories/_inbox/A.md"),
-        ("meeting notes older than 7 days", {"work/meetings/A.md": GOOD, "work/meetings/README.md": GOOD}, "work/meetings/A.md"),
+        (
+            "meeting notes older than 7 days",
+            {"work/meetings/A.md": GOOD, "work/meetings/README.md": GOOD},
+            "work/meetings/A.md",
+        ),
         ("open loops", {"work/incidents/A.md": LOOP}, "work/incidents/A.md"),
-        ("conflict copies left by a sync tool", {"org/A (conflicted copy 2026-11-01).md": GOOD}, "org/A (conflicted copy 2026-11-01).md"),
-        ("loose notes on one subject in work/active", {f"work/active/{n}.md": GOOD for n in ("Billing a", "Billing b", "Billing c", "x1", "x2", "x3")}, "work/active/Billing a.md"),
+        (
+            "conflict copies left by a sync tool",
+            {"org/A (conflicted copy 2026-11-01).md": GOOD},
+            "org/A (conflicted copy 2026-11-01).md",
+        ),
+        (
+            "loose notes on one subject in work/active",
+            {f"work/active/{n}.md": GOOD for n in ("Billing a", "Billing b", "Billing c", "x1", "x2", "x3")},
+            "work/active/Billing a.md",
+        ),
         ("notes over 25 kB", {"org/A.md": "x" * 25_000, "org/A Archive.md": "x" * 25_000}, "org/A.md"),
     ],
 )
@@ -85,13 +97,24 @@ def test_broken_links_and_orphans_come_from_the_index(room: Callable[..., Path])
 
 
 def test_clusters_need_company_and_ignore_words_of_the_trade() -> None:
-    names = ["Billing plan.md", "Billing review.md", "2026-01-01 Billing.md", "決済 設計.md", "決済 移行.md", "決済 障害.md", "Plan b.md", "Plan c.md"]
+    names = [
+        "Billing plan.md",
+        "Billing review.md",
+        "2026-01-01 Billing.md",
+        "決済 設計.md",
+        "決済 移行.md",
+        "決済 障害.md",
+        "Plan b.md",
+        "Plan c.md",
+    ]
     found = hygiene.clusters(names, 3)
     assert [word for word, _ in found] == ["billing", "決済"]
     assert hygiene.clusters(names[:3], 3) == []
 
 
-def test_a_detector_that_breaks_is_named_and_the_others_go_on(room: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_detector_that_breaks_is_named_and_the_others_go_on(
+    room: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def oversized(vault: hygiene.Vault) -> None:
         raise RuntimeError
 

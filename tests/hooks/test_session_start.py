@@ -126,7 +126,13 @@ def test_the_briefing_stays_under_its_budget_whatever_the_vault_holds(
 
 @pytest.mark.parametrize(
     ("budget", "agent", "most"),
-    [(3_000, "claude", 3_000), (80_000, "claude", 9_900), (80_000, "codex", 9_900), (80_000, "gemini", 30_000), (1, "claude", 600)],
+    [
+        (3_000, "claude", 3_000),
+        (80_000, "claude", 9_900),
+        (80_000, "codex", 9_900),
+        (80_000, "gemini", 30_000),
+        (1, "claude", 600),
+    ],
 )
 def test_the_manifest_moves_the_budget_up_to_the_agents_own_cap(
     budget: int, agent: str, most: int, room: Callable[..., Path]

@@ -44,7 +44,9 @@ def did_its_work(answers: list[Answer]) -> None:
     assert [answer.err for answer in answers] == [""] * 7
 
 
-@pytest.mark.parametrize("name", ["with space", "it's \"quoted\"", "My Notes é 日本", "$HOME `x` %PATH%", "-dash", "a\nb"])
+@pytest.mark.parametrize(
+    "name", ["with space", 'it\'s "quoted"', "My Notes é 日本", "$HOME `x` %PATH%", "-dash", "a\nb"]
+)
 def test_a_vault_may_be_called_anything(name: str, room: Callable[..., Path]) -> None:
     root = room({"org/A.md": BARE}, name=name)
     did_its_work(whole_session(root))
@@ -67,7 +69,13 @@ def test_older_and_newer_interpreters_do_the_same(version: str, room: Callable[.
 
 @pytest.mark.parametrize(
     "env",
-    [{"HOME": ""}, {"HOME": "/nonexistent"}, {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"}, {"PATH": ""}, {"TZ": "nowhere"}],
+    [
+        {"HOME": ""},
+        {"HOME": "/nonexistent"},
+        {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
+        {"PATH": ""},
+        {"TZ": "nowhere"},
+    ],
     ids=["no home", "home gone", "ascii", "no path", "odd zone"],
 )
 def test_the_environment_may_be_bare(env: dict[str, str], room: Callable[..., Path]) -> None:
@@ -81,7 +89,15 @@ def test_an_unset_home_is_no_obstacle(room: Callable[..., Path], monkeypatch: py
 
 @pytest.mark.parametrize(
     "manifest",
-    ["", "{", "[]", "null", '{"signals": 5, "hygiene": [], "memory_root": "..", "infrastructure": {}}', "<<<<<<< HEAD\n{}", "\xff"],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"signals": 5, "hygiene": [], "memory_root": "..", "infrastructure": {}}',
+        "<<<<<<< HEAD\n{}",
+        "\xff",
+    ],
 )
 def test_a_broken_manifest_costs_its_settings_only(manifest: str, room: Callable[..., Path]) -> None:
     root = room({"org/A.md": BARE, "vault-manifest.json": manifest.encode("latin-1")})
@@ -130,10 +146,14 @@ def test_a_closed_stdin_is_no_payload(room: Callable[..., Path]) -> None:
 BEYOND = "---\ndate: 2026-11-01\ndescription: |\n  two\n  lines\ntags: [a]\n---\n[[Home]]\n"
 
 
-def test_without_pyyaml_what_needs_it_is_not_judged_and_that_is_said_once(room: Callable[..., Path], tmp_path: Path) -> None:
+def test_without_pyyaml_what_needs_it_is_not_judged_and_that_is_said_once(
+    room: Callable[..., Path], tmp_path: Path
+) -> None:
     root = room()
     shutil.copytree(CODE / "hooks", tmp_path / "code/hooks")
-    shutil.copytree(CODE / "src/vaultcore", tmp_path / "code/src/vaultcore", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        CODE / "src/vaultcore", tmp_path / "code/src/vaultcore", ignore=shutil.ignore_patterns("__pycache__")
+    )
     text = write(root, "org/A.md", BEYOND, code=tmp_path / "code").context
     assert "properties not checked: they need PyYAML (`python3 om.py setup`)" in text and "missing" not in text
     assert write(root, "org/A.md", BEYOND, code=tmp_path / "code").out == ""
@@ -143,12 +163,21 @@ def test_pyyaml_is_found_in_the_environment_that_setup_made(room: Callable[..., 
     yaml = pytest.importorskip("yaml")
     root = room()
     shutil.copytree(CODE / "hooks", tmp_path / "code/hooks")
-    shutil.copytree(CODE / "src/vaultcore", tmp_path / "code/src/vaultcore", ignore=shutil.ignore_patterns("__pycache__"))
-    place = tmp_path / "code/.venv" / ("Lib" if os.name == "nt" else f"lib/python{sys.version_info[0]}.{sys.version_info[1]}") / "site-packages"
+    shutil.copytree(
+        CODE / "src/vaultcore", tmp_path / "code/src/vaultcore", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    place = (
+        tmp_path
+        / "code/.venv"
+        / ("Lib" if os.name == "nt" else f"lib/python{sys.version_info[0]}.{sys.version_info[1]}")
+        / "site-packages"
+    )
     place.mkdir(parents=True)
     (place / "yaml").symlink_to(Path(yaml.__file__).parent)
     assert write(root, "org/A.md", BEYOND, code=tmp_path / "code").out == ""
-    assert "tags is missing" in write(root, "org/A.md", BEYOND.replace("tags:", "other:"), code=tmp_path / "code").context
+    assert (
+        "tags is missing" in write(root, "org/A.md", BEYOND.replace("tags:", "other:"), code=tmp_path / "code").context
+    )
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -168,7 +197,13 @@ def test_a_hook_imports_little_and_nothing_foreign(script: str, room: Callable[.
         f"__file__ = {str(CODE / 'hooks' / (script + '.py'))!r}\n"
         "exec(compile(open(__file__).read(), __file__, 'exec'))\n"
     )
-    payload = {"session_id": "s1", "cwd": str(root), "prompt": "We decided to wait.", "source": "startup", "tool_name": "Write"}
+    payload = {
+        "session_id": "s1",
+        "cwd": str(root),
+        "prompt": "We decided to wait.",
+        "source": "startup",
+        "tool_name": "Write",
+    }
     payload.update(tool_input={"file_path": str(root / "org/A.md")}, transcript_path=str(root / "Home.md"))
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], input=json.dumps(payload).encode(), capture_output=True, timeout=60

@@ -47,7 +47,11 @@ def test_each_event_starts_its_script_with_its_matcher_and_its_timeout(number: i
         assert f"hooks/{script}.py" in handler["command"] and f"--agent {agent}" in handler["command"]
         assert "python3 -I -S " in handler["command"]
         assert handler["timeout"] == SECONDS[script] * (1000 if agent == "gemini" else 1)
-        before = {"claude": WRITERS["claude"], "codex": "apply_patch|Bash", "gemini": "^(write_file|replace|save_memory)$"}
+        before = {
+            "claude": WRITERS["claude"],
+            "codex": "apply_patch|Bash",
+            "gemini": "^(write_file|replace|save_memory)$",
+        }
         assert matcher == {"after_write": WRITERS[agent], "before_write": before[agent]}.get(script, "")
 
 
@@ -82,8 +86,17 @@ def run(agent: str, command: str, root: Path, cwd: Path, path: str) -> subproces
 
         command = command.replace("$GEMINI_PROJECT_DIR", shlex.quote(str(root)))
         env["GEMINI_PROJECT_DIR"] = str(root)
-    payload = json.dumps({"session_id": "s", "cwd": str(cwd), "prompt": "We decided to wait.", "source": "startup"}).encode()
-    return subprocess.run([shutil.which("sh") or "/bin/sh", "-c", command], input=payload, capture_output=True, env=env, cwd=cwd, timeout=60)
+    payload = json.dumps(
+        {"session_id": "s", "cwd": str(cwd), "prompt": "We decided to wait.", "source": "startup"}
+    ).encode()
+    return subprocess.run(
+        [shutil.which("sh") or "/bin/sh", "-c", command],
+        input=payload,
+        capture_output=True,
+        env=env,
+        cwd=cwd,
+        timeout=60,
+    )
 
 
 @pytest.fixture
@@ -99,7 +112,7 @@ def clone(room: Callable[..., Path]) -> Callable[[str], Path]:
     return make
 
 
-@pytest.mark.parametrize("name", ["vault", "it's a $HOME \"vault\" é"])
+@pytest.mark.parametrize("name", ["vault", 'it\'s a $HOME "vault" é'])
 @pytest.mark.parametrize("where", ["", "work/active/deep"])
 @pytest.mark.parametrize("agent", FILES)
 def test_every_command_survives_a_changed_working_directory(
@@ -115,7 +128,9 @@ def test_every_command_survives_a_changed_working_directory(
 
 @pytest.mark.parametrize("stub", [None, "#!/bin/sh\necho 'Python was not found'\nexit 49\n", "#!/bin/sh\nexit 2\n"])
 @pytest.mark.parametrize("agent", FILES)
-def test_a_missing_or_foreign_python_blocks_no_agent(agent: str, stub: str | None, clone: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_missing_or_foreign_python_blocks_no_agent(
+    agent: str, stub: str | None, clone: Callable[[str], Path], tmp_path: Path
+) -> None:
     root = clone("vault")
     tools = tmp_path / "bin"
     tools.mkdir()

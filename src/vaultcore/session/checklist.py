@@ -33,7 +33,9 @@ def remarks(event: Event) -> str:
         fresh = [text for key, (_, text) in zip(keys, found) if key not in said]
         news += [key for key in keys if key not in said]
         if fresh:
-            lines.append(f"- {flat(rel, 120)}: {'; '.join(fresh[:3])}" + (f"; {len(fresh) - 3} more" if len(fresh) > 3 else ""))
+            lines.append(
+                f"- {flat(rel, 120)}: {'; '.join(fresh[:3])}" + (f"; {len(fresh) - 3} more" if len(fresh) > 3 else "")
+            )
     if not news:
         return ""
     session.add(said=news)
@@ -44,9 +46,9 @@ def remarks(event: Event) -> str:
 def findings(root: str, session: state.Session) -> dict[str, list[tuple[str, str]]]:
     """Note -> (code, clause) for what is still wrong with the notes this session touched."""
     known: dict[str, dict[str, Any]] = {}
-    for record in session.records:
-        if isinstance(record.get("wrote"), str):
-            known[record["wrote"]] = record
+    for each in session.records:
+        if isinstance(each.get("wrote"), str):
+            known[each["wrote"]] = each
     found: dict[str, list[tuple[str, str]]] = {}
     candidates = list(dict.fromkeys([*known, *changed_since(root, session.start())]))
     checker = _Checker(root, session)
@@ -55,11 +57,11 @@ def findings(root: str, session: state.Session) -> dict[str, list[tuple[str, str
             status = os.stat(os.path.join(root, rel))
         except OSError:
             continue  # gone: nothing is wrong with it any more
-        record = known.get(rel)
+        record: dict[str, Any] | None = known.get(rel)
         if record is None or [record.get("size"), record.get("mtime")] != [status.st_size, status.st_mtime_ns]:
             record = checker.look(rel)
-            if record is None:
-                continue
+        if record is None:
+            continue
         pairs = [(str(code), flat(str(text), 160)) for code, text in record.get("found") or []]
         faults = [pair for pair in pairs if pair[0] not in ("oversized", "unchecked")]
         if faults:

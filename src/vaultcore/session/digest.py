@@ -57,7 +57,13 @@ def facts(root: str, rel: str) -> dict[str, Any]:
     try:
         note = notes.read(root, rel, limit=400_000)
     except VaultError as trouble:
-        return {"description": f"(cannot be read: {flat(str(trouble), 80)})", "status": "", "empty": False, "tasks": [], "open": 0}
+        return {
+            "description": f"(cannot be read: {flat(str(trouble), 80)})",
+            "status": "",
+            "empty": False,
+            "tasks": [],
+            "open": 0,
+        }
     document = markdown.parse(note.text, note.properties.body)
     todo = [task for task in document.tasks if not task.done]
     description = note.properties.get("description")

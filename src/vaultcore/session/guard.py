@@ -9,9 +9,24 @@ if TYPE_CHECKING:
     from vaultcore.agents import Event
     from vaultcore.session.settings import Settings
 
-HOMES = (".claude", ".codex", ".gemini", ".agents", ".copilot", ".cursor")  # an agent's own folder, at home or in a project
+HOMES = (
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".agents",
+    ".copilot",
+    ".cursor",
+)  # an agent's own folder, at home or in a project
 STORES = ("memory", "memories", "agent-memory", "agent-memory-local")  # below it: where the agent keeps what it learns
-SETUP = ("skills", "agents", "commands", "hooks", "plugins", "rules", "output-styles")  # configuration, whatever its name
+SETUP = (
+    "skills",
+    "agents",
+    "commands",
+    "hooks",
+    "plugins",
+    "rules",
+    "output-styles",
+)  # configuration, whatever its name
 INDEX = "memory.md"  # the index that Claude loads by itself; it only points to notes
 UNSEEN = dict.fromkeys([0x00AD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF])
 

@@ -84,13 +84,19 @@ def completed(vault: Vault) -> Flag | None:
 def grouping(vault: Vault) -> Flag | None:
     """Loose notes in work/active that share a subject."""
     loose = [note.rel.rpartition("/")[2] for note in vault.below("work/active") if note.rel.count("/") == 2]
-    found = [f"{word}: {', '.join(members[:4])}" for word, members in clusters(loose, vault.settings.limit("cluster_notes"))]
-    return _flag(vault, "loose notes on one subject in work/active", found, "give the subject a folder of its own there")
+    found = [
+        f"{word}: {', '.join(members[:4])}" for word, members in clusters(loose, vault.settings.limit("cluster_notes"))
+    ]
+    return _flag(
+        vault, "loose notes on one subject in work/active", found, "give the subject a folder of its own there"
+    )
 
 
 def oversized(vault: Vault) -> Flag | None:
     limit = vault.settings.limit("split_bytes")
-    large = [note for note in vault.notes if note.size >= limit and "archive" not in note.rel.lower() and vault.own(note.rel)]
+    large = [
+        note for note in vault.notes if note.size >= limit and "archive" not in note.rel.lower() and vault.own(note.rel)
+    ]
     large.sort(key=lambda note: (-note.size, note.rel))
     found = [f"{note.rel} ({note.size // 1000} kB)" for note in large]
     return _flag(vault, f"notes over {limit // 1000} kB", found, "split by subject; don't cut anything")
@@ -111,12 +117,16 @@ def open_loops(vault: Vault) -> Flag | None:
 def meetings(vault: Vault) -> Flag | None:
     age = vault.settings.limit("meeting_days")
     found = [note for note in vault.below("work/meetings") if not is_index(note.rel) and vault.age(note) >= age]
-    return _flag(vault, f"meeting notes older than {age} days", _oldest(vault, found), "file what lasts, then archive them")
+    return _flag(
+        vault, f"meeting notes older than {age} days", _oldest(vault, found), "file what lasts, then archive them"
+    )
 
 
 def memory_inbox(vault: Vault) -> Flag | None:
     found = vault.below(f"{vault.settings.get('memory_root')}/_inbox")
-    return _flag(vault, "proposed memories nobody ruled on", _oldest(vault, found), "the person decides: `python3 om.py review`")
+    return _flag(
+        vault, "proposed memories nobody ruled on", _oldest(vault, found), "the person decides: `python3 om.py review`"
+    )
 
 
 def note_inbox(vault: Vault) -> Flag | None:
@@ -156,7 +166,12 @@ def linking(vault: Vault) -> list[Flag]:
         if note.rel not in targets and not note.rel.startswith(memories) and "/" in note.rel and vault.own(note.rel)
     ]
     flags = [
-        _flag(vault, "notes with broken links", [f"{rel} ({count})" for rel, count in sorted(broken.items())], "`python3 om.py check`"),
+        _flag(
+            vault,
+            "notes with broken links",
+            [f"{rel} ({count})" for rel, count in sorted(broken.items())],
+            "`python3 om.py check`",
+        ),
         _flag(vault, "notes nothing links to", lonely, "link each from its project, person or index"),
     ]
     return [flag for flag in flags if flag]
@@ -234,14 +249,20 @@ def clusters(names: list[str], least: int) -> list[tuple[str, list[str]]]:
     for word, members in sorted(by_word.items()):
         if least <= len(members) <= max(least, len(names) // 2):
             groups.setdefault(tuple(members), word)
-    return sorted(((word, list(members)) for members, word in groups.items()), key=lambda each: (-len(each[1]), each[0]))
+    return sorted(
+        ((word, list(members)) for members, word in groups.items()), key=lambda each: (-len(each[1]), each[0])
+    )
 
 
 def subject_words(name: str) -> set[str]:
     """The words of a file name that can name a subject: not its date, no number, no word of the trade."""
     stem = name[:-3] if name[-3:].lower() == ".md" else name
     words = "".join([c if c.isalnum() else " " for c in stem.casefold()]).split()
-    return {word for word in words if not word.isdigit() and word not in STOP_WORDS and len(word) >= (4 if word.isascii() else 2)}
+    return {
+        word
+        for word in words
+        if not word.isdigit() and word not in STOP_WORDS and len(word) >= (4 if word.isascii() else 2)
+    }
 
 
 def _flag(vault: Vault, kind: str, items: list[str], todo: str) -> Flag | None:
@@ -249,7 +270,9 @@ def _flag(vault: Vault, kind: str, items: list[str], todo: str) -> Flag | None:
 
 
 def _oldest(vault: Vault, notes: list[Entry]) -> list[str]:
-    return [f"{note.rel} ({vault.age(note)} days)" for note in sorted(notes, key=lambda note: (note.mtime_ns, note.rel))]
+    return [
+        f"{note.rel} ({vault.age(note)} days)" for note in sorted(notes, key=lambda note: (note.mtime_ns, note.rel))
+    ]
 
 
 def is_index(rel: str) -> bool:

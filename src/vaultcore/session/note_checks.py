@@ -78,7 +78,11 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
         found.append(Finding("no-link", "no link to any other note: connect it to its project, person or index"))
     limit = settings.limit("split_bytes")
     if size >= limit and "archive" not in rel.lower():
-        found.append(Finding("oversized", f"{size // 1000} kB; from {limit // 1000} kB on, split a note by subject (cut nothing)"))
+        found.append(
+            Finding(
+                "oversized", f"{size // 1000} kB; from {limit // 1000} kB on, split a note by subject (cut nothing)"
+            )
+        )
     return found + of_place(rel, props, settings)
 
 
@@ -106,7 +110,10 @@ def find_yaml() -> bool:
         versions = sorted(os.listdir(os.path.join(base, "lib")), reverse=True)
     except OSError:
         versions = []
-    for part in (os.path.join("Lib", "site-packages"), *(os.path.join("lib", each, "site-packages") for each in versions)):
+    for part in (
+        os.path.join("Lib", "site-packages"),
+        *(os.path.join("lib", each, "site-packages") for each in versions),
+    ):
         path = os.path.join(base, part)
         if os.path.isfile(os.path.join(path, "yaml", "__init__.py")):
             sys.path.append(path)
@@ -121,7 +128,8 @@ def of_properties(props: Properties, settings: Settings) -> list[Finding]:
     if not props.checked:
         return [Finding("unchecked", "properties not checked: they need PyYAML (`python3 om.py setup`)", 1)]
     found = [
-        Finding("properties", f"properties: {flat(problem.message, 160)}", problem.line or 0) for problem in props.problems[:3]
+        Finding("properties", f"properties: {flat(problem.message, 160)}", problem.line or 0)
+        for problem in props.problems[:3]
     ]
     if props.state == "absent":
         wanted = ", ".join(requirements.required(rules, [])) or "date, description, tags"
@@ -129,7 +137,8 @@ def of_properties(props: Properties, settings: Settings) -> list[Finding]:
     if props.state == "unreadable":
         return found or [Finding("properties", "properties: the block is never closed with ---", 1)]
     return found + [
-        Finding("properties", f"property {flat(name, 40)} {flat(wrong, 90)}", 1) for name, wrong in requirements.faults(props, rules)
+        Finding("properties", f"property {flat(name, 40)} {flat(wrong, 90)}", 1)
+        for name, wrong in requirements.faults(props, rules)
     ]
 
 
@@ -157,7 +166,9 @@ def of_links(document: Document, rel: str, names: Names) -> list[Finding]:
             continue
         shown = flat(link.target, 80)
         if is_ticket(link.target):
-            found.append(Finding("ticket", f"[[{shown}]] is a ticket id, not a note: write it as plain text or a URL", link.line))
+            found.append(
+                Finding("ticket", f"[[{shown}]] is a ticket id, not a note: write it as plain text or a URL", link.line)
+            )
         else:
             found.append(Finding("broken-link", f"[[{shown}]] leads to no file{_instead(link, names)}", link.line))
     if broken > LINKS:
@@ -178,8 +189,13 @@ def _instead(link: Link, names: Names) -> str:
 def is_ticket(target: str) -> bool:
     """Two to ten capitals, a hyphen, digits: OPS-123."""
     letters, hyphen, digits = target.strip().partition("-")
-    return bool(hyphen) and 2 <= len(letters) <= 10 and letters.isascii() and letters.isalpha() and letters.isupper() and (
-        digits.isdigit() and digits.isascii()
+    return (
+        bool(hyphen)
+        and 2 <= len(letters) <= 10
+        and letters.isascii()
+        and letters.isalpha()
+        and letters.isupper()
+        and (digits.isdigit() and digits.isascii())
     )
 
 

@@ -6,9 +6,19 @@ Written with string methods only. A pasted megabyte costs as much as a page: the
 from __future__ import annotations
 
 HEAD, TAIL = 60_000, 20_000  # characters looked at from either end of a long prompt
-ENOUGH = 6_000  # characters of own words that are kept
+ENOUGH = 3_000  # characters of own words that are kept
 LEVELS = {"trace", "debug", "info", "notice", "warn", "warning", "error", "err", "fatal", "critical", "severe", "panic"}
-TRACE_STARTS = ("traceback (", "file \"", "caused by:", "during handling of", "... ", "thread '", "goroutine ", "#0 ", "panic:")
+TRACE_STARTS = (
+    "traceback (",
+    'file "',
+    "caused by:",
+    "during handling of",
+    "... ",
+    "thread '",
+    "goroutine ",
+    "#0 ",
+    "panic:",
+)
 CODE_STARTS = (
     "import ", "from ", "def ", "class ", "return ", "const ", "let ", "var ", "function ", "raise ", "throw ", "async ",
     "public ", "private ", "static ", "#include", "diff --git", "index ", "@@ ", "+++ ", "--- ", "$ ", "> ", ">>>", "<?", "//",
@@ -60,7 +70,9 @@ def pasted(line: str, low: str) -> bool:
         return True
     if line.startswith(("    ", "\t")) and low.endswith(CODE_ENDS):
         return True
-    if low.startswith(CODE_STARTS) and (low.endswith(CODE_ENDS) or any(c in low for c in "=(){}<>@") or low[:1] in "$>/+-@#*"):
+    if low.startswith(CODE_STARTS) and (
+        low.endswith(CODE_ENDS) or any(c in low for c in "=(){}<>@") or low[:1] in "$>/+-@#*"
+    ):
         return True
     if low.endswith(CODE_ENDS) and any(c in low for c in "=(){}"):
         return True
@@ -88,7 +100,13 @@ def clean(low: str) -> str:
     if not low.isascii():
         from unicodedata import normalize
 
-        low = normalize("NFKC", low).replace("\u2019", "'").replace("\u2018", "'").replace("\u2010", "-").replace("\u2011", "-")
+        low = (
+            normalize("NFKC", low)
+            .replace("\u2019", "'")
+            .replace("\u2018", "'")
+            .replace("\u2010", "-")
+            .replace("\u2011", "-")
+        )
         low = low.replace("\u2013", "-").replace("\u2014", " - ").replace("\u00a1", " ").replace("\u00bf", " ")
     if "`" in low:
         low = _without_code(low)

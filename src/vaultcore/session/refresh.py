@@ -48,7 +48,7 @@ def lock(root: str) -> BinaryIO | None:
     """The worker's lock as an open file (closing it lets go), or None while another process holds it."""
     try:
         state.make(root)
-        file = open(os.path.join(state.folder(root), LOCK), "ab")  # noqa: SIM115  (the caller closes it)
+        file = open(os.path.join(state.folder(root), LOCK), "ab")
     except OSError:
         return None
     try:

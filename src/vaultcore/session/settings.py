@@ -22,8 +22,13 @@ KEYS = (
     "open_loop_sections",
     "signals",
     "transcripts_kept",
-    *("hygiene." + name for name in ("cap", "cluster_notes", "inbox_days", "meeting_days", "open_loop_days", "split_bytes")),
+    *(
+        "hygiene." + name
+        for name in ("cap", "cluster_notes", "inbox_days", "meeting_days", "open_loop_days", "split_bytes")
+    ),
 )
+
+
 class Settings:
     """`get` gives a key's value, `limit` one of the thresholds under `hygiene`; `problems` are sentences."""
 

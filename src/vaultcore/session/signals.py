@@ -22,15 +22,17 @@ ENDS = "\n.!?;。！？"  # no phrase reaches over the end of a sentence
 class Signals:
     """The phrases by category, in the order in which they may claim words of a prompt."""
 
-    __slots__ = ("categories", "never")
+    __slots__ = ("categories", "never", "silences")
 
     def __init__(self, data: dict[str, Any], extra: dict[str, Any] | None = None) -> None:
         extra = extra or {}
         self.never = _phrases(data["never"]) + _listed(extra.get("never"))
         self.categories = []
+        self.silences: dict[str, list[str]] = {}  # a category -> those that its hint stands for as well
         for name, entry in data["categories"].items():
             phrases = _phrases(entry["phrases"]) + _listed(extra.get(name))
             self.categories.append((name, entry["hint"], bool(entry.get("claims")), phrases))
+            self.silences[name] = entry.get("silences") or []
 
     def of(self, text: str) -> list[tuple[str, str]]:
         """(category, hint) for everything that `text`, as `own_words` gives it, is about."""
@@ -48,7 +50,8 @@ class Signals:
                     text = _erase(text, phrase)
             if hit:
                 found.append((name, hint))
-        return found
+        silent = {other for name, _ in found for other in self.silences[name]}
+        return [each for each in found if each[0] not in silent]
 
 
 def load(extra: dict[str, Any] | None = None) -> Signals:

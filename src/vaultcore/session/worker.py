@@ -78,7 +78,12 @@ def index(root: str, code: str) -> str:
     call = [sys.executable, "-I", door, *([] if root == code else ["--vault", root]), "refresh", "--quiet"]
     try:
         done = subprocess.run(
-            call, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LONGEST, cwd=os.sep
+            call,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=LONGEST,
+            cwd=os.sep,
         )
     except (OSError, subprocess.SubprocessError) as trouble:
         return f"the refresh did not finish ({type(trouble).__name__})"
