@@ -96,11 +96,17 @@ def build(
 async def _follow(app: App) -> None:
     """Watch the vault once it is used; what changes is announced and known to the index before the next call."""
     await app.workers.used.wait()
+    from . import qmd
     from .watch import watch
 
+    def changed(rels: list[str]) -> None:
+        app.changes.report(rels)
+        loop.run_in_executor(None, qmd.written, app.bridge)
+
+    loop = asyncio.get_running_loop()
     try:
         index = await app.workers.run(lambda: app.bridge.index)
-        await watch(app.bridge.root, app.changes.report, None, index)
+        await watch(app.bridge.root, changed, None, index)
     except Exception as error:  # only ever a hint: every call compares the files by itself
         log.debug("the vault is not watched: %r", error)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .lane import Lane
 
 
-def keeper(bridge: Bridge) -> Keeper:
+def keeper_of(bridge: Bridge) -> Keeper:
     """The keeper of the bridge's qmd process, made at first use; it ends with the bridge."""
     held = bridge.extras.get("qmd")
     if held is None:
@@ -22,12 +22,12 @@ def keeper(bridge: Bridge) -> Keeper:
     return held  # type: ignore[no-any-return]
 
 
-def lane(bridge: Bridge) -> Lane | None:
+def engine(bridge: Bridge) -> Lane | None:
     """qmd's lane for one search; None when the manifest rules it out, and under `auto` where this vault has no index in
     it, so that nobody who does not use qmd hears of it."""
     if bridge.manifest.get("search.backend") == "embedded":
         return None
-    kept = keeper(bridge)
+    kept = keeper_of(bridge)
     if kept.setting() is None and not kept.demanded:
         return None
     from .lane import Lane
@@ -40,7 +40,7 @@ def written(bridge: Bridge) -> None:
     without an index."""
     if bridge.manifest.get("search.backend") == "embedded":
         return
-    setting = keeper(bridge).setting()
+    setting = keeper_of(bridge).setting()
     if setting is None or isinstance(setting, str):
         return
     from vaultbridge.bridge import CODE

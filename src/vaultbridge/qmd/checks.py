@@ -59,16 +59,16 @@ def state(bridge: Bridge) -> Iterator[Finding]:
     missing = models.missing(held)
     if "embed" in missing and backend == "auto":
         text = f"qmd {found.version}, index {index.name}; models missing: {', '.join(missing)}"
-        yield Finding(NOTE, text + ", so searches do not ask it", "qmd pull, then om qmd refresh")
+        yield Finding(NOTE, text + ", so searches do not ask it", f"qmd --index {index.name} pull, then om qmd refresh")
         return
     yield from probe(bridge)
 
 
 def probe(bridge: Bridge) -> Iterator[Finding]:
     """Ask what a search would ask, with the time a cold start needs."""
-    from . import keeper
+    from . import keeper_of
 
-    kept = keeper(bridge)
+    kept = keeper_of(bridge)
     state = kept.state()
     if state != "ok":
         yield Finding(NOTE if state.startswith(("not asked", "still")) else WARN, state, "om qmd status")

@@ -6,10 +6,7 @@ A client of the SDK would cost 0.3 s of imports and an event loop; the four mess
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -47,7 +44,7 @@ class Client:
         self.root = root
         self.gone = ""
         self.warm = False  # whether a query came back: the first one may load models
-        self._call = [*_leash(), *found.command(index, "mcp")]
+        self._call = [*program.leash(), *found.command(index, "mcp")]
         self._child: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._writing = threading.Lock()
@@ -212,10 +209,3 @@ def _words(reply: dict[str, Any]) -> str:
     content = reply.get("content")
     first = content[0] if isinstance(content, list) and content else None
     return " ".join(str(first.get("text") if isinstance(first, dict) else "no reason given").split())[:200]
-
-
-def _leash() -> list[str]:
-    """What goes before the command so that the child also ends when we are killed in the middle of a call of its.
-    Elsewhere the end of its stdin tells it, as soon as it is idle."""
-    found = shutil.which("setpriv") if sys.platform == "linux" else None
-    return [os.path.realpath(found), "--pdeathsig", "KILL", "--"] if found else []

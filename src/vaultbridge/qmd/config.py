@@ -103,7 +103,8 @@ def _with(lines: list[str], collection: str, key: str, value: Any) -> list[str]:
 def _end(lines: list[str], node: Any, first: int, column: int) -> int:
     """The line behind a member: a block's end mark lies where the next thing begins, so blank lines and comments that
     belong to that one are given back."""
-    end: int = max(node.end_mark.line + (node.end_mark.column > 0), first + 1)
+    block = (isinstance(node.value, list) and not node.flow_style) or node.end_mark.column == 0
+    end: int = max(node.end_mark.line + (not block), first + 1)
     while end > first + 1 and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
         end -= 1
     while end > first + 1 and not lines[end - 1].startswith(" " * column):

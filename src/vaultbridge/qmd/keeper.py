@@ -100,7 +100,7 @@ class Keeper:
             return f"off for a moment: {self._lost}"
         return "ok"
 
-    def ask(self, query: str, first: float = FIRST, later: float = LATER) -> list[Any]:
+    def ask(self, query: str, first: float | None = None, later: float | None = None) -> list[Any]:
         """The raw results of one query, best first; `first` and `later` are the seconds a cold and a warm child gets.
         Raises RuntimeError with the reason."""
         setting = self.setting()
@@ -114,7 +114,7 @@ class Keeper:
         if not arguments["searches"]:
             return []
         warm = client.warm
-        patience = later if warm else first
+        patience = (later or LATER) if warm else (first or FIRST)
         try:
             results = client.tool("query", arguments, patience).get("results")
         except Late:

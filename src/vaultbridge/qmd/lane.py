@@ -90,7 +90,7 @@ def _place(entry: Any, collection: str) -> tuple[str, int] | None:
     if not isinstance(path, str) or len(path) > 4096:
         return None
     path = path.replace("\\", "/").removeprefix("qmd://")
-    if not path.startswith(collection + "/"):
+    if not path.startswith(collection + "/") or path == collection + "/":
         return None
     line = entry.get("line")
     return path[len(collection) + 1 :], line if isinstance(line, int) and line > 0 else 1

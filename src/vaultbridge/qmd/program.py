@@ -136,14 +136,25 @@ def needed(least: str = "") -> Program:
 
 
 def environment(index: Index) -> dict[str, str]:
-    """The environment of every qmd process: the index pinned by path as well as by name, its logs quiet."""
+    """The environment of every qmd process: the index pinned by path as well as by name, its logs quiet.
+
+    Makes the store's folder, which qmd does not do for a path that it is given.
+    """
+    os.makedirs(os.path.dirname(index.store), exist_ok=True)
     quiet = {"LLAMA_LOG_LEVEL": "error", "GGML_LOG_LEVEL": "error", "GGML_BACKEND_SILENT": "1", "NO_COLOR": "1"}
     return {**os.environ, **quiet, "INDEX_PATH": index.store}
 
 
 def qmd(program: Program, root: str, index: Index, *words: str, timeout: float) -> tuple[int, str]:
     """Run one command of qmd outside the vault (a `.qmd` folder inside it would be obeyed); see `run`."""
-    return run(program.command(index, *words), timeout, environment(index), places.cache(root))
+    return run([*leash(), *program.command(index, *words)], timeout, environment(index), places.cache(root))
+
+
+def leash() -> list[str]:
+    """What goes before a command so that it ends when the thread that started it does, killed or not. Elsewhere than on
+    Linux the end of its stdin tells a server, as soon as it is idle."""
+    found = shutil.which("setpriv") if sys.platform == "linux" else None
+    return [os.path.realpath(found), "--pdeathsig", "KILL", "--"] if found else []
 
 
 def run(

@@ -3,6 +3,7 @@ process of a vault does it at a time; everybody else asks the vault's one worker
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from vaultcore import locks, qmd
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
     from vaultcore.qmd import Index
 
-UPDATE = 300.0  # seconds; a first one reads every note
+UPDATE = 120.0  # seconds; a first one of 10,000 notes takes 30
 EMBED = 300.0  # seconds of one round; qmd goes on where it stopped
 ANSWER = 30.0
 PATTERN = "**/*.md"
@@ -48,8 +49,8 @@ def setup(bridge: Bridge) -> list[str]:
     missing = models.missing(models.present(index))
     if missing:
         said.append(
-            f"models missing: {', '.join(missing)}. Until `qmd pull` has fetched them qmd adds nothing to searches,"
-            " which are answered by the embedded engine"
+            f"models missing: {', '.join(missing)}. Until `qmd --index {index.name} pull` has fetched them"
+            " qmd adds nothing to searches, which are answered by the embedded engine"
         )
     else:
         said.append("vectors are made in the background: `om qmd status` says how far they are")
@@ -113,12 +114,37 @@ def refresh(bridge: Bridge, wait: float = 0.0, embed: bool = True) -> list[str]:
             purge, said = describe(bridge, index)
             said.append(update(bridge, found, index, purge))
             if embed and "embed" in models.present(index):
-                minutes = f"{EMBED / 60:.0f}"
-                told = program.qmd(found, bridge.root, index, "embed", "--timeout", minutes, timeout=EMBED + 60)
-                said.append("vectors are up to date" if told[0] == 0 else f"embed: {program.last_line(told[1])}")
+                said.append(vectors(bridge, found, index))
                 update(bridge, found, index, False)
             return said
     except Refusal as refusal:
         if refusal.code != "busy":
             raise
         return []
+
+
+def vectors(bridge: Bridge, found: program.Program, index: Index) -> str:
+    """Make vectors for some minutes. When there is more to do and this got on, the worker is told to come again."""
+    before = pending(bridge, found, index)
+    if before == 0:
+        return "vectors are up to date"
+    minutes = f"{EMBED / 60:.0f}"
+    code, printed = program.qmd(found, bridge.root, index, "embed", "--timeout", minutes, timeout=EMBED + 30)
+    left = pending(bridge, found, index)
+    if left == 0:
+        return "vectors are up to date"
+    if left is not None and before is not None and left < before:
+        from vaultcore.session import refresh as worker
+
+        worker.mark(bridge.root)
+        return f"vectors are missing for {left} notes, the worker goes on with them"
+    return f"embed got nowhere: {program.last_line(printed)}" if code else "embed: done"
+
+
+def pending(bridge: Bridge, found: program.Program, index: Index) -> int | None:
+    """Notes without vectors, None when qmd does not say."""
+    code, printed = program.qmd(found, bridge.root, index, "status", timeout=ANSWER)
+    if code != 0:
+        return None
+    told = re.search(r"Pending:\s+(\d+)", printed)
+    return int(told[1]) if told else 0

@@ -39,7 +39,8 @@ def serve(root: str, manifest: Manifest) -> int:
         stand_in(sys.stdin.buffer, sys.stdout.buffer, why)
         return 0
     child = subprocess.Popen(
-        found.command(index, "mcp"), stdin=subprocess.PIPE, env=program.environment(index), cwd=places.cache(root),
+        [*program.leash(), *found.command(index, "mcp")], stdin=subprocess.PIPE,
+        env=program.environment(index), cwd=places.cache(root),
         start_new_session=True,
     )  # fmt: skip
     ended = threading.Thread(target=_end_with, args=(child,), daemon=True)
