@@ -73,6 +73,8 @@ def _cut(document: Document, clean: list[str]) -> list[tuple[int, int, str]]:
         quote = _QUOTE.match(line)
         level = quote[0].count(">") if quote else 0
         rest = line[quote.end() :] if quote else line
+        if open_kind == "item" and rest.strip() and _after_blank(clean, number) and rest[:1] not in " \t":
+            open_kind = ""  # unindented behind a blank line: the list is over, whatever comes now
         if _ONLY_ID.match(line):
             open_kind = ""
         elif not rest.strip() and not level:
@@ -92,9 +94,6 @@ def _cut(document: Document, clean: list[str]) -> list[tuple[int, int, str]]:
             begin("item")
             columns[-1] = len(rest) - len(rest.lstrip(" \t"))
             open_kind = "item"
-        elif open_kind == "item" and _after_blank(clean, number) and rest[:1] not in " \t":
-            begin("text")
-            open_kind = "text"
         elif rest.lstrip().startswith("|") or _is_table_head(clean, number):
             if open_kind != "table":
                 begin("table")

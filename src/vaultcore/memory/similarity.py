@@ -29,7 +29,18 @@ class Match:
 class Text:
     """What of a memory is compared, worked out once."""
 
-    __slots__ = ("title", "trim", "bare", "uncounted", "letters", "whole", "title_words", "body", "body_words", "claims")
+    __slots__ = (
+        "title",
+        "trim",
+        "bare",
+        "uncounted",
+        "letters",
+        "whole",
+        "title_words",
+        "body",
+        "body_words",
+        "claims",
+    )
 
     def __init__(self, r: Record) -> None:
         self.title = r.flat_title
