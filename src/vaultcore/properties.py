@@ -1,15 +1,15 @@
 """The one reader of properties: the block at the top of a note, read as Obsidian reads it.
 
-The flat subset that Obsidian writes (scalars and lists) is read here, fast and with the standard library. Anything
-beyond goes to PyYAML where it is installed (`fullyaml`); what is not valid is read line by line (`recovery`),
-reported, and never counts as whole.
+The flat subset that Obsidian writes is read by `flatyaml`, fast and with the standard library. Anything beyond goes
+to PyYAML where it is installed (`fullyaml`); what is not valid is read line by line (`recovery`), reported, and never
+counts as whole.
 """
 
 from __future__ import annotations
 
 import re
 
-from vaultcore import scalars
+from vaultcore import flatyaml
 from vaultcore.errors import Problem
 from vaultcore.scalars import dump, scalar
 
@@ -26,19 +26,6 @@ _OPEN = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
 _CLOSE = re.compile(r"(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 # Rarely needed, so compiled at first use: every hook pays for what is compiled at import.
 _LATE = r"(?:[ \t]*\r?\n)+---[ \t]*\r?\n[^\W\d][\w \-]*:(?:[ \t\r]|\n)"
-_KEY = re.compile(r"\w[\w \-./]*\Z")
-_ITEM = re.compile(r"( *)-(?:[ \t]+(.*))?\Z")
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f]")
-_DOUBLE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(?:[ \t]+#.*)?\Z')
-_SINGLE = re.compile(r"'([^']*(?:''[^']*)*)'(?:[ \t]+#.*)?\Z")
-_FLOW = (
-    r"""[ \t]*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|'([^']*(?:''[^']*)*)'"""
-    r"""|((?:[^\s\[\]{},"'#&*!|>%@`:?\-]|-(?=[^\s,\[\]{}]))(?:[^\[\]{},#:]|:(?![\s,\[\]{}]))*))[ \t]*([,\]])"""
-)
-_FLOW_END = re.compile(r"[ \t]*\]")
-_SPECIAL = frozenset("\"'[]{}&*!|>%@`#,?:-")
-_BEYOND = object()
-_known: set[str] = set()
 
 
 class Properties:
@@ -111,7 +98,12 @@ def read(text: str) -> Properties:
     block = text[props.start : props.end]
     if "\r" in block:
         block = block.replace("\r\n", "\n")
-    if _ODD.search(block) or not _flat(block, props):
+    flat = flatyaml.load(block)
+    if flat is not None:
+        props.values, props.shadowed, problems = flat
+        props.problems += problems
+        props.state = "whole"
+    else:
         _beyond(block, props)
         if props.state == "unreadable":
             props.body = first
@@ -183,133 +175,6 @@ def _not_closed() -> Problem:
     return Problem("", message, line=1, fix="Add a line with --- after the last property.")
 
 
-def _flat(block: str, props: Properties) -> bool:
-    """Read the flat subset; False, and nothing kept, when a line is beyond it."""
-    values: dict[str, object] = {}
-    shadowed: list[tuple[str, object]] = []
-    problems: list[Problem] = []
-    number = 1
-    key = ""
-    items: list[object] | None = None
-    open_key = False
-    width = 0
-    for raw in block.split("\n"):
-        number += 1
-        line = raw.rstrip(" \t")
-        if not line:
-            continue
-        first = line[0]
-        if first == "#":
-            continue
-        if first == " " or first == "-" or first == "\t":
-            item = _ITEM.match(line)
-            if item is None:
-                if first != "\t" and line.lstrip(" ")[0] == "#":
-                    continue
-                return False
-            if not open_key:
-                return False
-            if items is None:
-                items = values[key] = []
-                width = item.end(1)
-            elif item.end(1) != width:
-                return False
-            rest = item.group(2)
-            value = _value(rest) if rest else None
-            if value is _BEYOND:
-                return False
-            if rest and rest[0] == "#":
-                _comment(key, rest, number, shadowed, problems)
-            items.append(value)
-            continue
-        name, colon, rest = line.partition(":")
-        if not colon or (rest and rest[0] not in " \t"):
-            return False
-        if name not in _known:
-            if not _KEY.match(name):
-                return False
-            if len(_known) < 1000:
-                _known.add(name)
-        key = name.rstrip(" \t")
-        rest = rest.strip(" \t")
-        value = _value(rest) if rest else None
-        if value is _BEYOND:
-            return False
-        if key in values:
-            shadowed.append((key, values[key]))
-            problems.append(_twice(key, number))
-        values[key] = value
-        items = None
-        open_key = not rest or rest[0] == "#"
-        if rest and rest[0] == "#":
-            _comment(key, rest, number, shadowed, problems)
-    props.values, props.shadowed, props.state = values, shadowed, "whole"
-    props.problems += problems
-    return True
-
-
-def _value(text: str) -> object:
-    """Return what the text after `key:` or `-` means, or _BEYOND."""
-    first = text[0]
-    if first not in _SPECIAL:
-        if " #" in text or "\t#" in text:
-            text = re.split(r"[ \t]+#", text, maxsplit=1)[0]
-        if ": " in text or text[-1] == ":" or ":\t" in text:
-            return _BEYOND
-        return scalars.resolve(text)
-    if first == '"':
-        match = _DOUBLE.match(text)
-        if match is None:
-            return _BEYOND
-        inner = match.group(1)
-        if "\\" not in inner:
-            return inner
-        undone = scalars.unescape(inner)
-        return _BEYOND if undone is None else undone
-    if first == "'":
-        match = _SINGLE.match(text)
-        return _BEYOND if match is None else match.group(1).replace("''", "'")
-    if first == "[":
-        return _flow(text)
-    if first == "#":
-        return None
-    if first in "-?:" and text[1:2] not in ("", " ", "\t"):
-        if " #" in text or "\t#" in text or ": " in text or ":\t" in text or text[-1] == ":":
-            return _BEYOND
-        return scalars.resolve(text)
-    return _BEYOND
-
-
-def _flow(text: str) -> object:
-    """Read `[a, "b", 'c']` on one line, or give up."""
-    found: list[object] = []
-    part = re.compile(_FLOW)
-    at = 1
-    while True:
-        end = _FLOW_END.match(text, at)
-        if end:
-            break
-        match = part.match(text, at)
-        if match is None:
-            return _BEYOND
-        double, single, plain, mark = match.groups()
-        if plain is not None:
-            found.append(scalars.resolve(plain.rstrip(" \t")))
-        elif single is not None:
-            found.append(single.replace("''", "'"))
-        else:
-            undone = scalars.unescape(double) if "\\" in double else double
-            if undone is None:
-                return _BEYOND
-            found.append(undone)
-        at = match.end()
-        if mark == "]":
-            end = match
-            break
-    rest = text[end.end() :]
-    return found if not rest or (rest[0] in " \t" and rest.lstrip(" \t")[:1] in ("", "#")) else _BEYOND
-
-
 def _beyond(block: str, props: Properties) -> None:
     """Read what the flat reader cannot: with PyYAML, else line by line."""
     from vaultcore import fullyaml, recovery
@@ -337,25 +202,12 @@ def _beyond(block: str, props: Properties) -> None:
     for key, value, line, _column in pairs:
         if key in props.values:
             props.shadowed.append((key, props.values[key]))
-            props.problems.append(_twice(key, line + 2))
+            props.problems.append(flatyaml.twice(key, line + 2))
         props.values[key] = value
     # A comment sign or a second key can hide a mark from YAML, never from us.
     if props.state == "whole":
         kept = {"private", "tags", "tag"}
         props.shadowed += [(key, value) for key, value, _, _ in recovery.pairs(block) if key.lower() in kept]
-
-
-def _twice(key: str, line: int) -> Problem:
-    message = f"the property {key} stands there twice; the last one counts"
-    return Problem("", message, line=line, fix="Keep one of them.")
-
-
-def _comment(key: str, rest: str, line: int, shadowed: list[tuple[str, object]], problems: list[Problem]) -> None:
-    """Note a value that YAML takes for a comment: `tags: #private` says nothing to YAML, but its writer meant it."""
-    if len(rest) > 1 and rest[1] not in " \t#":
-        shadowed.append((key, rest))
-        message = f"the value of {key} starts with #, which makes it a comment"
-        problems.append(Problem("", message, line=line, fix="Leave out the #."))
 
 
 def _template(block: str, props: Properties) -> None:
