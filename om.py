@@ -35,7 +35,7 @@ def main(arguments):
     else:
         entry = [os.path.join(SOURCES, "vaultbridge", "cli", "__main__.py"), *arguments]
     # -I: no PYTHON* variable, no user site and no working directory can change what runs
-    call = [python, "-I", "-X", "pycache_prefix=" + os.path.join(CODE, ".cache", "pycache"), *entry]
+    call = [python, "-I", "-X", "pycache_prefix=" + byte_code(python), *entry]
     if os.name == "nt":  # exec returns early there and the client would lose the process
         import subprocess
 
@@ -57,6 +57,13 @@ def find_python():
 
     outside = interpreter(environment.outside(CODE))
     return outside if os.path.exists(outside) else None
+
+
+def byte_code(python):
+    """Where byte code lies: with the environment it belongs to, never among the notes' folders."""
+    home = os.path.dirname(os.path.dirname(python))
+    ours = os.path.exists(os.path.join(home, "om-environment.json"))
+    return os.path.join(home, "pycache") if ours else os.path.join(CODE, ".cache", "pycache")
 
 
 def interpreter(environment):

@@ -84,7 +84,7 @@ def run_tests(code: str, arguments: list[str]) -> int:
 
 def inside(code: str, python: str, command: str, arguments: list[str]) -> list[str]:
     """The argv that runs an om command in the environment."""
-    cache = os.path.join(code, ".cache", "pycache")
+    cache = os.path.join(os.path.dirname(os.path.dirname(python)), "pycache")
     entry = os.path.join(code, "src", "vaultbridge", "cli", "__main__.py")
     return [python, "-I", "-X", "pycache_prefix=" + cache, entry, command, *arguments]
 
@@ -238,10 +238,10 @@ def site_packages(python: str) -> str:
 
 
 def compile_sources(python: str, code: str) -> None:
-    """Byte code ahead of the first start: without it the bridge takes twice as long to answer."""
-    cache = "pycache_prefix=" + os.path.join(code, ".cache", "pycache")
-    run([python, "-I", "-X", cache, "-m", "compileall", "-q", "-j", "0", os.path.join(code, "src")], timeout=300)
-    run([python, "-I", "-m", "compileall", "-q", "-j", "0", site_packages(python)], timeout=600)
+    """Byte code ahead of the first start, ours and the packages': without it the bridge answers much later."""
+    cache = "pycache_prefix=" + os.path.join(os.path.dirname(os.path.dirname(python)), "pycache")
+    for folder in (os.path.join(code, "src"), site_packages(python)):
+        run([python, "-I", "-X", cache, "-m", "compileall", "-q", "-j", "0", folder], timeout=600)
 
 
 def run(call: list[str], timeout: float) -> tuple[int, str]:
