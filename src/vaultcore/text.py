@@ -17,7 +17,6 @@ _DENSE = (
     "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
     "\U00020000-\U0003ffff\u0e01-\u0e4e\u0e80-\u0edf\u1000-\u109f\u1780-\u17d3"
 )
-DENSE = re.compile(f"[{_DENSE}]+")
 _CAMEL = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 # A word as the tokenizer of the index sees it: letters, digits and marks, nothing else. Python's \w has no category
 # M, hence the range list.
@@ -27,7 +26,7 @@ _MARKS = (
     "\u0b01-\u0b03\u0b3c-\u0b4d\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c4d\u0c81-\u0c83\u0cbc-\u0ccd"
     "\u0d00-\u0d03\u0d3b-\u0d4d\u0dca-\u0ddf"
 )
-WORD = re.compile(f"(?:[^\\W_]|[{_MARKS}]|[{_DENSE}])+(?:['’](?:[^\\W_]|[{_MARKS}])+)?")
+_patterns: dict[str, re.Pattern[str]] = {}
 STOP = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into is it its may me my"
     " no not of on or our shall should so that the their them then there these they this those to was we were what when"
@@ -36,6 +35,21 @@ STOP = frozenset(
 )
 MAX_TERMS = 32
 MAX_QUERY = 10_000  # characters of a query that are looked at
+
+
+def dense() -> re.Pattern[str]:
+    """Matches a run of characters of scripts that are written without spaces."""
+    # Compiled at first use: the character classes cost milliseconds that a hook does not have.
+    if "dense" not in _patterns:
+        _patterns["dense"] = re.compile(f"[{_DENSE}]+")
+    return _patterns["dense"]
+
+
+def _word() -> re.Pattern[str]:
+    if "word" not in _patterns:
+        letter = f"(?:[^\\W_]|[{_MARKS}])"
+        _patterns["word"] = re.compile(f"(?:[^\\W_]|[{_MARKS}{_DENSE}])+(?:['’]{letter}+)?")
+    return _patterns["word"]
 
 
 def clean(text: str) -> str:
@@ -78,7 +92,7 @@ def segment(text: str) -> str:
         return text
     from unicodedata import normalize
 
-    return DENSE.sub(_pairs, normalize("NFKC", text.translate(_UNSEEN)))
+    return dense().sub(_pairs, normalize("NFKC", text.translate(_UNSEEN)))
 
 
 def _pairs(match: re.Match[str]) -> str:
@@ -90,7 +104,7 @@ def _pairs(match: re.Match[str]) -> str:
 
 def words(text: str) -> list[str]:
     """The words of `text` in order, lower case, dense scripts as pairs."""
-    return [w.lower() for w in WORD.findall(segment(text))]
+    return [w.lower() for w in _word().findall(segment(text))]
 
 
 def terms(query: str, limit: int = MAX_TERMS) -> list[str]:
@@ -125,6 +139,6 @@ def match_parts(query: str) -> list[str]:
             parts.append('"' + " ".join(inside) + '"')
     for term in terms(query):
         # One character of a dense script is no pair: it matches as the beginning of one.
-        prefix = "*" if len(term) == 1 and DENSE.match(term) else ""
+        prefix = "*" if len(term) == 1 and dense().match(term) else ""
         parts.append(f'"{term}"{prefix}')
     return list(dict.fromkeys(parts))

@@ -21,7 +21,7 @@ class Pattern:
         parts = []
         for stem in sorted(self._stems, key=len, reverse=True):
             # A pair of a dense script may stand anywhere; a word begins where a word begins.
-            parts.append(re.escape(stem) if text.DENSE.match(stem) else rf"(?<![^\W_]){re.escape(stem)}")
+            parts.append(re.escape(stem) if text.dense().match(stem) else rf"(?<![^\W_]){re.escape(stem)}")
         self._find = re.compile("|".join(parts)) if parts else None
 
     def found(self, line: str) -> set[str]:
@@ -37,7 +37,7 @@ class Pattern:
 
 
 def _stem(term: str) -> str:
-    if len(term) <= 4 or text.DENSE.match(term):
+    if len(term) <= 4 or text.dense().match(term):
         return term
     return term[: max(4, len(term) - 3)]
 
@@ -49,7 +49,7 @@ class _Bare(dict[int, int]):
         from unicodedata import normalize
 
         c = chr(code)
-        base = c if text.DENSE.match(c) else normalize("NFKD", c)[:1]
+        base = c if text.dense().match(c) else normalize("NFKD", c)[:1]
         low = base.lower()
         self[code] = found = ord(low) if len(low) == 1 else code
         return found
