@@ -61,7 +61,7 @@ def broken(vault: Snapshot, link: LinkRow, place: Resolution) -> Iterator[Findin
     if place.rel is None:
         if link.kind == "markdown" and on_disk(vault, link):
             return
-        near = alike(vault, link.target or link.raw)
+        near = vault.nearness.near(link.target or link.raw)
         fix = "did you mean " + " or ".join(f"[[{short(rel)}]]" for rel in near) + "?" if near else ""
         if (
             link.kind == "wiki"
@@ -78,15 +78,6 @@ def broken(vault: Snapshot, link: LinkRow, place: Resolution) -> Iterator[Findin
         yield Finding(link.source, link.line, "link-broken", f"{written} {what}", fix, "warning")
         return
     yield from subpath(vault, link, place.rel, written)
-
-
-def alike(vault: Snapshot, target: str) -> list[str]:
-    """At most two files whose names are so like `target` that it may be a slip."""
-    from difflib import SequenceMatcher
-
-    wanted = stem(target)
-    found = vault.resolver.nearest(target, 4)
-    return [rel for rel in found if SequenceMatcher(None, wanted, stem(rel)).ratio() >= 0.8][:2]
 
 
 def subpath(vault: Snapshot, link: LinkRow, rel: str, written: str) -> Iterator[Finding]:

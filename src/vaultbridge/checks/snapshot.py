@@ -9,6 +9,7 @@ from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vaultbridge.checks.nearness import Nearness
 from vaultcore import manifest as manifests
 from vaultcore import notes, walk
 from vaultcore.links import Resolution, Resolver
@@ -68,6 +69,10 @@ class Snapshot:
     @cached_property
     def resolver(self) -> Resolver:
         return Resolver([*(row.rel for row in self.rows), *self.memory_rels, *self.attachments], self.aliases)
+
+    @cached_property
+    def nearness(self) -> Nearness:
+        return Nearness([*(row.rel for row in self.rows), *self.memory_rels, *self.attachments])
 
     def resolve(self, link: LinkRow) -> Resolution:
         """Where the link leads, as Obsidian decides it."""
