@@ -134,11 +134,12 @@ def last_commits(path: str, rels: Iterable[str]) -> dict[str, tuple[str, str]] |
     return found
 
 
-def files(root: str) -> list[str] | None:
-    """Return what git tracks below `root`, or would track (not ignored), relative to it; None without git."""
+def files(root: str, untracked: bool = True) -> list[str] | None:
+    """Return what git tracks below `root`, and what it would track (not ignored), relative to it; None without git."""
     if toplevel(root) is None:
         return None
-    out = _git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    others = ("--others", "--exclude-standard") if untracked else ()
+    out = _git(root, "ls-files", "--cached", *others, "-z")
     return None if out is None else sorted({name for name in out.split("\0") if name})
 
 

@@ -66,8 +66,10 @@ def survey(root: str, listed: list[str] | None = None) -> dict[str, str]:
 
 
 def build(root: str) -> bool:
-    """Write the inventory of the vault at `root` beside this module; whether it changed."""
-    text = json.dumps(survey(root), indent=1, ensure_ascii=False) + "\n"
+    """Write the inventory of what git tracks at `root` beside this module; whether it changed."""
+    from vaultcore import git
+
+    text = json.dumps(survey(root, git.files(root, untracked=False)), indent=1, ensure_ascii=False) + "\n"
     path = os.path.join(HERE, NAME)
     try:
         with open(path, encoding="utf-8") as file:
