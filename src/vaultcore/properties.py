@@ -179,6 +179,14 @@ def _beyond(block: str, props: Properties) -> None:
     """Read what the flat reader cannot: with PyYAML, else line by line."""
     from vaultcore import fullyaml, recovery
 
+    mended = recovery.quote_colons(block)
+    flat = flatyaml.load(mended) if mended else None
+    if flat is not None:
+        # `title: Plan: two` is no YAML, and still every line is understood: reported, and as good as whole
+        props.values, props.shadowed, problems = flat
+        props.problems += recovery.faults(block) + problems
+        props.state = "whole"
+        return
     pairs: list[tuple[str, object, int, int]]
     try:
         pairs = fullyaml.load(block)

@@ -51,6 +51,26 @@ def pairs(block: str) -> list[tuple[str, object, int, int]]:
     return [(key, value if value != [] else None, line, column) for key, value, line, column in found]
 
 
+def quote_colons(block: str) -> str | None:
+    """Return `block` with quotes around one-line values that only a colon makes invalid; None if there is no such line.
+
+    A private mark in such a value is not guessed at: then the block stays invalid, and the note withheld.
+    """
+    lines = block.split("\n")
+    changed = False
+    for number, raw in enumerate(lines):
+        key = _KEY.match(raw.rstrip(" \t\r"))
+        rest = (key.group(2) or "") if key else ""
+        if key is None or not rest or len(rest) > 300 or rest[0] in "\"'[]{}&*!|>%@`#,?-" or " #" in rest:
+            continue
+        if ": " in rest or ":\t" in rest or rest[-1] == ":":
+            if _unquoted(key.group(1)).strip().lower() in ("private", "tags", "tag"):
+                return None
+            lines[number] = f"{key.group(1)}: {scalars.quoted(rest)}"
+            changed = True
+    return "\n".join(lines) if changed else None
+
+
 def lenient(rest: str) -> object:
     """Read a value as its writer most likely meant it."""
     if not rest:

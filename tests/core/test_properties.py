@@ -96,13 +96,6 @@ def test_a_block_below_a_blank_line_is_none_and_the_reader_says_so() -> None:
 @pytest.mark.parametrize(
     ("lines", "values", "said", "line"),
     [
-        (
-            ["title: Plan: two", "date: 2026-01-01"],
-            {"title": "Plan: two", "date": "2026-01-01"},
-            'title: "Plan: two"',
-            2,
-        ),
-        (["a: 1", "title: ends with:"], {"a": 1, "title": "ends with:"}, "quotes", 3),
         (["tags:", "\t- topic", "a: b"], {"tags": ["topic"], "a": "b"}, "tab", 3),
         (["aliases:", "  * one", "  * two"], {"aliases": ["one", "two"]}, "start with -", 3),
         (["title: 'kind' decides"], {"title": "'kind' decides"}, "", 2),
@@ -190,6 +183,28 @@ def test_an_alias_bomb_is_bounded() -> None:
     assert (fine.state, fine.values) == ("whole", {"a": ["x", "y"], "b": ["x", "y"]})
 
 
+@pytest.mark.parametrize(
+    ("lines", "values", "line"),
+    [
+        (["title: Plan: two", "date: 2026-01-01"], {"title": "Plan: two", "date": "2026-01-01"}, 2),
+        (["a: 1", "title: ends with:"], {"a": 1, "title": "ends with:"}, 3),
+        (["title: it's: a \"b\"", "tags: [x]"], {"title": "it's: a \"b\"", "tags": ["x"]}, 2),
+    ],
+)
+def test_a_colon_in_a_title_is_reported_and_withholds_nothing(
+    lines: list[str], values: dict[str, object], line: int
+) -> None:
+    props = read(block(*lines))
+    assert (props.state, props.values) == ("whole", values)
+    assert "quotes" in props.problems[0].sentence() and props.problems[0].line == line
+    assert why_private(props) is None
+
+
+@pytest.mark.parametrize("lines", [["private: yes: sure"], ["tags: private: x"], ["a: b: c", "private: true"]])
+def test_a_colon_never_hides_a_private_mark(lines: list[str]) -> None:
+    assert why_private(read(block(*lines))) is not None
+
+
 @pytest.mark.parametrize("text", ["[" * 30_000, "{" * 30_000, "- " * 30_000, "? " * 30_000, "a: " * 20_000])
 def test_deep_or_strange_blocks_are_bounded(text: str) -> None:
     assert read(f"---\nx: {text}\n---\n").state == "recovered"
@@ -224,7 +239,7 @@ def test_without_pyyaml_the_rest_is_recovered_and_marked_unchecked(monkeypatch: 
     assert read(block("title: T", "tags: [x]")).checked
     for lines, said in (
         (("aliases:", "  * one"), "start with -"),
-        (("title: a: b",), "quotes"),
+        (("who: @mill",), "quotes"),
         (("tags:", "\t- x"), "tab"),
     ):
         faulty = read(block(*lines))
