@@ -13,7 +13,7 @@ from vaultcore import hookio  # noqa: E402  (the lines above make it importable)
 def answer(event):
     from vaultcore.session import own_words, settings, signals, state
 
-    prompt = event.text("prompt")
+    prompt = event.prompt
     if event.subagent or not prompt.strip():
         return None
     found = signals.load(settings.load(event.root).get("signals")).of(own_words.own_words(prompt))
@@ -26,7 +26,7 @@ def answer(event):
         return None
     session.add(said=[key for key, _ in hints])
     return event.context(
-        "\\n".join(["om: this message may hold something for the vault", *(f"- {hint}" for _, hint in hints)])
+        "\n".join(["om: this message may hold something for the vault", *(f"- {hint}" for _, hint in hints)])
     )
 
 

@@ -77,6 +77,8 @@ def test_open_loops_show_where_and_how_many_never_what(room: Callable[..., Path]
     files = {"work/incidents/A.md": LOOP, "work/1-1/Ada 2026-01-01.md": LOOP, "work/1-1/Ada 2026-02-01.md": GOOD}
     flag = flags(aged(room(files), 20))["open loops"]
     assert flag["items"] == ["work/incidents/A.md (20 days, 2 open)"]
+    before = {"work/1-1/2026-01-01 Ada.md": LOOP, "work/1-1/2026-02-01 Ada.md": GOOD}
+    assert "open loops" not in flags(aged(room(before, "other"), 20))
 
 
 def test_a_recent_note_is_no_open_loop(room: Callable[..., Path]) -> None:
@@ -86,14 +88,14 @@ def test_a_recent_note_is_no_open_loop(room: Callable[..., Path]) -> None:
 def test_broken_links_and_orphans_come_from_the_index(room: Callable[..., Path]) -> None:
     from vaultcore.index import open_index
 
-    root = room({"org/A.md": "[[Home]] [[gone]] [[lost]]\n", "org/B.md": "[[A]]\n", "thinking/T.md": "[[gone]]\n"})
+    root = room({"org/A.md": "[[Home]] [[gone]] [[lost]]\n", "org/B.md": "[[A]]\n", "org/C.md": "alone\n", "thinking/T.md": "[[gone]]\n"})
     index = open_index(str(root))
     index.refresh()
     index.close()
     found = flags(root)
     assert found["notes with broken links"]["items"] == ["org/A.md (2)"]
-    assert "org/B.md" in found["notes nothing links to"]["items"]
-    assert "org/A.md" not in found["notes nothing links to"]["items"]
+    assert "org/C.md" in found["notes without any link"]["items"]
+    assert not {"org/A.md", "org/B.md"} & set(found["notes without any link"]["items"])
 
 
 def test_clusters_need_company_and_ignore_words_of_the_trade() -> None:

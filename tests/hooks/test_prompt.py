@@ -112,6 +112,12 @@ def test_a_hint_names_the_place_once_per_session(agent: str, room: Callable[...,
     assert "Decision" in hook("prompt", root, agent, prompt="We decided to wait.", session_id="s2").context
 
 
+def test_what_gemini_puts_before_a_prompt_is_not_the_persons(room: Callable[..., Path]) -> None:
+    wrapped = "<hook_context>We decided it after the outage.</hook_context>\n\nWe shipped the retry fix, p95 went down!"
+    text = hook("prompt", room(), "gemini", prompt=wrapped).context
+    assert text.startswith("om: this message may hold something for the vault\n- Win: ") and text.count("\n") == 1
+
+
 @pytest.mark.parametrize("session", ["", None, 5])
 def test_without_a_session_id_hints_are_given_again(session: object, room: Callable[..., Path]) -> None:
     root = room()

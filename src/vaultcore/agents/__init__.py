@@ -4,6 +4,7 @@ A module provides
     EVENTS     our event -> the name the agent gives it (kept when the payload has none)
     CAP        most bytes of text the agent takes into a context before it cuts by itself
     writes(payload)               -> list of Write, relative paths left relative
+    prompt(payload)               -> what the person wrote, without what the agent put around it
     context(name, text)           -> the JSON object that puts `text` before the model
     message(text)                 -> the JSON object that shows `text` to the person
     deny(name, reason)            -> the JSON object that stops the tool call
@@ -56,6 +57,12 @@ class Event:
         return value if isinstance(value, str) else ""
 
     @property
+    def prompt(self) -> str:
+        """What the person wrote."""
+        text: str = self.agent.prompt(self.payload)
+        return text
+
+    @property
     def subagent(self) -> bool:
         return bool(self.payload.get("agent_id"))
 
@@ -106,6 +113,11 @@ def load(name: str) -> ModuleType:
 def tool_input(payload: dict[str, Any]) -> dict[str, Any]:
     value = payload.get("tool_input")
     return value if isinstance(value, dict) else {}
+
+
+def given_prompt(payload: dict[str, Any]) -> str:
+    value = payload.get("prompt")
+    return value if isinstance(value, str) else ""
 
 
 def named_file(payload: dict[str, Any]) -> list[Write]:

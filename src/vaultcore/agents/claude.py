@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultcore.agents import Write, named_file, specific
+from vaultcore.agents import Write, given_prompt, named_file, specific
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ EVENTS = {
 
 def writes(payload: dict[str, Any]) -> list[Write]:
     return named_file(payload)
+
+
+def prompt(payload: dict[str, Any]) -> str:
+    return given_prompt(payload)
 
 
 def context(name: str, text: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultcore.agents import Write, named_file, patched_files, specific, tool_input
+from vaultcore.agents import Write, given_prompt, named_file, patched_files, specific, tool_input
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def writes(payload: dict[str, Any]) -> list[Write]:
     if isinstance(command, str) and "*** Begin Patch" in command:  # also a patch that goes through the shell
         return patched_files(command[command.index("*** Begin Patch") :])
     return named_file(payload)
+
+
+def prompt(payload: dict[str, Any]) -> str:
+    return given_prompt(payload)
 
 
 def context(name: str, text: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from vaultcore.agents import Write, named_file, specific
+from vaultcore.agents import Write, given_prompt, named_file, specific
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,15 @@ def writes(payload: dict[str, Any]) -> list[Write]:
     if payload.get("tool_name") == "save_memory":  # names no file: it always appends to this one
         return [Write(os.path.join("~", ".gemini", "memory", "save_memory"))]
     return named_file(payload)
+
+
+def prompt(payload: dict[str, Any]) -> str:
+    """The first prompt of a session comes with the briefing in front of it; tags inside that are escaped."""
+    text = given_prompt(payload)
+    while "<hook_context>" in text:
+        before, _, rest = text.partition("<hook_context>")
+        text = before + rest.partition("</hook_context>")[2]
+    return text
 
 
 def context(name: str, text: str) -> dict[str, Any]:
