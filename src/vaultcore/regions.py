@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 
-from .markdown import _FENCE, _HEADING, _ITEM, _QUOTE, Document, Fence, blank_spans
+from .inline import blank_spans
+from .markdown import _FENCE, _HEADING, _ITEM, _QUOTE, Document, Fence
 
 _OPENING = re.compile("<!--|%%")
 

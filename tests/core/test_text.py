@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultcore import chunks, text
-from vaultcore.index.store import TOKENIZE
+from vaultcore.index.schema import TOKENIZE
 from vaultcore.markdown import parse
 
 

@@ -255,7 +255,7 @@ class Index(Freshness):
 
     def state(self) -> dict[str, Any]:
         """What health shows: counts, size in bytes, version, where it is, what was wrong last."""
-        from .store import SCHEMA
+        from .schema import VERSION
 
         query = "select kind, count(*) from notes where gone=0 group by kind"
         counts = dict(self.ask(lambda c: c.execute(query).fetchall()))
@@ -263,7 +263,7 @@ class Index(Freshness):
             "notes": counts.get("note", 0),
             "memories": counts.get("memory", 0),
             "bytes": self._store.size(),
-            "version": SCHEMA,
+            "version": VERSION,
             "path": self._store.path or "in memory",
             "full_text": "on" if self.full_text else "off: this Python's SQLite has no FTS5",
             "problem": self._store.notice or None,

@@ -6,6 +6,8 @@ import os
 
 from vaultcore.errors import VaultError
 
+from . import schema
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -14,43 +16,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-SCHEMA = 1  # raise it with every change of tables, of text.segment or of chunks.cut
 BUSY = 5.0  # seconds a connection waits for another process's transaction
-TOKENIZE = "tokenize=\"porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'\""
-
-_TABLES = """
-create table meta(key text primary key, value) without rowid;
-create table notes(
-  id integer primary key, rel text not null unique, key text not null, kind text not null, size int not null,
-  mtime_ns int not null, ino int not null, sha text not null, seen_ns int not null, gone int not null default 0,
-  gen int not null, title text not null, note_id text, description text, private text, conflict int not null,
-  state text not null, problem text, aliases text not null, tags text not null, properties text not null,
-  headings text not null
-);
-create index notes_key on notes(key);
-create index notes_gen on notes(gen);
-create table names(key text not null, note int not null, kind int not null, primary key(key, note, kind)) without rowid;
-create index names_note on names(note);
-create table tags(tag text not null, note int not null, primary key(tag, note)) without rowid;
-create index tags_note on tags(note);
-create table links(
-  source int not null, at int not null, key text not null, raw text not null, alias text, embed int not null,
-  kind text not null, line int not null, in_properties int not null, primary key(source, at)
-) without rowid;
-create index links_key on links(key);
-create table chunks(id integer primary key, note int not null, ord int not null, heading text not null,
-  line0 int not null, line1 int not null);
-create index chunks_note on chunks(note);
-create table memories(note integer primary key, body text not null);
-create table attachments(rel text primary key, key text not null) without rowid;
-create index attachments_key on attachments(key);
-insert into meta values('generation', 0), ('memories', 0), ('swept', 0), ('memory_root', ''), ('built', 0);
-"""
-_FULL_TEXT = f"""
-create virtual table fts using fts5(title, heading, names, body, {TOKENIZE});
-create virtual table recollection using fts5(title, names, body, {TOKENIZE});
-"""
-_TRIGRAMS = "create virtual table tri using fts5(key, note unindexed, tokenize='trigram')"
 
 
 class Trouble(VaultError):
@@ -203,7 +169,8 @@ class Store:
 
         if self.path is None:
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            self._make(self._memory)
+            schema.make(self._memory)
+            self.full_text, self.trigrams = schema.lanes(self._memory)
             return self._memory
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -216,47 +183,14 @@ class Store:
             _log_ahead(connection)
             connection.execute("pragma journal_size_limit=16000000")
             version = connection.execute("pragma user_version").fetchone()[0]
-            if version != SCHEMA:
-                self._make(connection)
-            names = {row[0] for row in connection.execute("select name from sqlite_master where type='table'")}
-            self.full_text, self.trigrams = "fts" in names, "tri" in names
+            if version != schema.VERSION:
+                schema.make(connection)
+            self.full_text, self.trigrams = schema.lanes(connection)
         except BaseException:
             connection.close()
             raise
         self._inode, _ = _state(self.path)
         return connection
-
-    def _make(self, connection: sqlite3.Connection) -> None:
-        """Lay out the tables in an empty file; two processes at once: the second finds it done."""
-        import sqlite3
-
-        connection.execute("begin immediate")
-        try:
-            version = connection.execute("pragma user_version").fetchone()[0]
-            if version != SCHEMA:
-                held = connection.execute("select count(*) from sqlite_master").fetchone()[0]
-                if version or held:
-                    raise sqlite3.DatabaseError(f"made by another version ({version} instead of {SCHEMA})")
-                for statement in _TABLES.split(";"):
-                    if statement.strip():
-                        connection.execute(statement)
-                self.full_text = self.trigrams = True
-                try:
-                    for statement in _FULL_TEXT.split(";"):
-                        if statement.strip():
-                            connection.execute(statement)
-                except sqlite3.OperationalError:
-                    self.full_text = False
-                try:
-                    connection.execute(_TRIGRAMS)
-                except sqlite3.OperationalError:
-                    self.trigrams = False
-                connection.execute(f"pragma user_version={SCHEMA}")
-            connection.execute("commit")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("rollback")
-            raise
 
     def _mend(self, error: sqlite3.Error, seen: int) -> None:
         """Decide what an SQLite error means: refuse, work in memory, or replace the file."""
