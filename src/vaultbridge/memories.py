@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from vaultcore.memory.reach import Reader
 
     from .bridge import Bridge
+    from .search.engine import Hit
+
+MOST_HITS = 3  # memories shown by a search, which is about notes
 
 
 def of(bridge: Bridge) -> Memories:
@@ -65,3 +68,25 @@ def resolver(bridge: Bridge, caller: Caller) -> Callable[[str], bool]:
         return not place.rel.lower().endswith(".md") or exposure.readable(bridge.manifest, bridge.policy, place.rel).ok
 
     return leads
+
+
+def hits(bridge: Bridge, caller: Caller, query: str, include: tuple[str, ...] = ()) -> list[Hit]:
+    """The memories that fit `query` best and that `caller` is served, as hits of a search."""
+    from vaultcore.memory import record, selection
+
+    from .recollection import STATES
+    from .search.engine import Hit
+
+    wanted = tuple(name for name in include if name in selection.INCLUDES)
+    found = []
+    for e in selection.select(of(bridge).open(), reader(caller), wanted, query=query).entries[:MOST_HITS]:
+        if e.score <= 0:
+            break
+        hit = Hit(e.record.rel, e.record.title)
+        hit.kind, hit.id, hit.score = "memory", e.record.key, e.score
+        hit.why = STATES.get(e.state, e.record.confidence)
+        if e.by and e.state in ("disputed", "superseded"):
+            hit.why += f", the other is {e.by[0].title[:120]!r} ({e.by[0].key})"
+        hit.snippet = record.described(record.core(e.record.body), 240)
+        found.append(hit)
+    return found

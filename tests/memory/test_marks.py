@@ -93,7 +93,7 @@ def test_e1_no_surface_tells_what_is_withheld_and_each_tells_what_is_not(
     for _ in ("first", "after a restart without derived files"):
         with Bridge(world, "alpha", folder) as bridge:
             found = surfaces(bridge, folder)
-            assert "livetoken" in found["recall"] and "live" in found["context"]
+            assert "livetoken" in found["recall"] and "livetoken" in found["search"] and "live" in found["context"]
             for surface, text in found.items():
                 leaked = [token for token in HIDDEN if token in text]
                 assert leaked == [], (surface, text)

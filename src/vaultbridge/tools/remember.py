@@ -59,10 +59,6 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     from vaultcore.errors import Refusal
     from vaultcore.memory.recording import remember
 
-    if caller.provisional and not arguments.get("dry_run"):
-        raise Refusal(
-            "identity-pending", "The client has not said yet which folders are open.", "Send it again in a moment."
-        )
     if not arguments.get("dry_run"):
         caller = binding.bind(bridge.root, caller)
     if caller.contested and not caller.project:
@@ -76,6 +72,8 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     outcome = remember(held, given, memories.writer(caller), memories.resolver(bridge, caller))
     if outcome.state == "recorded":
         bridge.written([outcome.rel, *(r.rel for r in (*outcome.superseded, *outcome.retired))])
+    if caller.provisional and outcome.state == "recorded":
+        outcome.notes.append(f"Your client has not said which folders are open; {caller.source} says {caller.name}.")
     return report(outcome)
 
 

@@ -37,7 +37,7 @@ TOOL: dict[str, Any] = {
 
 
 def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
-    from vaultbridge import search
+    from vaultbridge import memories, search
     from vaultcore.errors import Refusal
 
     query = arguments["query"].strip()
@@ -51,6 +51,7 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         folder=arguments.get("folder"),
         tag=arguments.get("tag"),
         include=tuple(arguments.get("include", ())),
+        memories=lambda words, limit: memories.hits(bridge, caller, words, tuple(arguments.get("include", ()))),
     )
     return word(answer, query)
 
@@ -60,10 +61,17 @@ def word(answer: Answer, query: str) -> str:
     from vaultbridge.fence import flat, frame, tag
 
     mark = tag()
-    lines = [f"{len(answer.hits)} note{'s' * (len(answer.hits) != 1)} for {flat(query, 120)!r}, {answer.searched} searched."]
+    notes = [hit for hit in answer.hits if hit.kind == "note"]
+    lines = [f"{len(notes)} note{'s' * (len(notes) != 1)} for {flat(query, 120)!r}, {answer.searched} searched."]
     size = len(lines[0])
     shown = 0
     for number, hit in enumerate(answer.hits, 1):
+        if hit.kind == "memory":
+            lines.append(
+                frame("memory", mark, flat(hit.snippet, 300), title=hit.title, id=hit.id, path=hit.rel, facets=hit.why)
+            )
+            shown += 1
+            continue
         inner = [f"title: {flat(hit.title, 200)}"]
         if hit.heading:
             inner.append(f"heading: {flat(hit.heading, 200)}")

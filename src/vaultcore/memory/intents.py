@@ -157,9 +157,14 @@ def _do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:
 
 
 def edited(data: bytes, step: dict[str, Any]) -> bytes:
-    """`data` with the step's properties set and its entries appended to lists that do not hold them."""
+    """`data` with the step's properties set and its entries appended to lists that do not hold them; with `entry`, a
+    note listed in it (work.listing)."""
     from vaultcore import properties
 
+    if "entry" in step:
+        from vaultcore.work import listing
+
+        return listing.added(data, listing.Item(*step["entry"]))
     text, _ = properties.decode(data)
     held = properties.read(text).values
     changes: dict[str, object] = dict(step.get("set") or {})

@@ -1,0 +1,46 @@
+"""What is wrong with the memories of a vault, and what to run: for the doctor."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..manifest import Manifest
+
+OK, WARN, FAIL, NOTE = "ok", "warn", "fail", "note"
+NAMED = 5
+
+
+def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
+    """(state, sentence, what to run) for each thing to know; the first one is a summary."""
+    from . import intents, review, rulings
+    from .memories import Memories, Settings
+
+    memories = Memories(root, Settings(str(manifest.get("memory_root")), str(manifest.get("memory.auto_retire"))))
+    store = memories.open()
+    counts = rulings.states(memories)
+    told = ", ".join(f"{n} {state}" for state, n in sorted(counts.items())) or "none yet"
+    yield OK, f"{len(store.records)} memories: {told}", ""
+    for path, problem in sorted(store.problems.items())[:NAMED]:
+        yield WARN, problem, f"open {path} and mend it"
+    if len(store.problems) > NAMED:
+        yield WARN, f"{len(store.problems) - NAMED} more files under {store.folder}/ need repair", "om doctor --json"
+    for r in [r for r in store.records.values() if r.problems][:NAMED]:
+        yield WARN, f"{r.rel}: {r.problems[0]}", f"open {r.rel} and mend it"
+    twice = [key for key, held in store.names.by_key.items() if len(held) > 1 and key.startswith("m-")]
+    for key in twice[:NAMED]:
+        places = " and ".join(r.rel for r in store.names.by_key[key][:2])
+        yield WARN, f"two files bear the id {key}: {places}", "delete the copy, or its id line"
+    waiting = len(review.queue(store))
+    if waiting:
+        yield NOTE, f"{waiting} {'question waits' if waiting == 1 else 'questions wait'} for you", "om review"
+    if intents.pending(root):
+        yield NOTE, "a write was cut off and is repaired by the next one", "om recall"
+    for problem in store.tombstones.problems:
+        yield FAIL, problem, "git checkout -- .om/tombstones"
+    bad = memories.journal.verify()
+    for one in bad:
+        yield FAIL, f"the log does not hold: {one.sentence()}", "om log verify; git log -- .om/log"
+    if not bad and memories.journal.writers():
+        yield OK, f"the log of {len(memories.journal.writers())} clones holds", ""
