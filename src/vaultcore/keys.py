@@ -48,7 +48,8 @@ KEYS: dict[str, Key] = {
         " without an entry.",
     ),
     "done_statuses": Key(
-        "strings", ["done", "completed", "cancelled", "archived"], "Values of `status` that mean the work is over."
+        "strings", ["done", "completed", "cancelled", "closed", "archived"],
+        "Values of `status` that mean the work is over.",
     ),
     "profile": Key("string", "", "The profile this vault was set up with."),
     "version_fingerprints": Key("object", {}, "Version to the files that exist or are missing in it."),

@@ -88,7 +88,8 @@ def test_a_recent_note_is_no_open_loop(room: Callable[..., Path]) -> None:
 def test_broken_links_and_orphans_come_from_the_index(room: Callable[..., Path]) -> None:
     from vaultcore.index import open_index
 
-    root = room({"org/A.md": "[[Home]] [[gone]] [[lost]]\n", "org/B.md": "[[A]]\n", "org/C.md": "alone\n", "thinking/T.md": "[[gone]]\n"})
+    files = {"org/A.md": "[[Home]] [[gone]] [[lost]]\n", "org/B.md": "[[A]]\n", "org/C.md": "alone\n"}
+    root = room({**files, "thinking/T.md": "[[gone]]\n"})
     index = open_index(str(root))
     index.refresh()
     index.close()

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 NAME = "hygiene.json"
 VERSION = 1
 DAY = 86_400
-DONE = ("completed", "done", "archived", "closed", "cancelled")
 RECENT = 300  # notes changed last whose times are kept, for the stop hook
 STOP_WORDS = frozenset(
     "about action active after analysis audit call case change check completed delivery discovery doc docs document draft"
@@ -77,8 +76,14 @@ class Vault:
 
 def completed(vault: Vault) -> Flag | None:
     """Notes in work/active whose status says that they are done."""
-    found = [note.rel for note in vault.below("work/active") if _status(vault.root, note.rel) in DONE]
+    over = done(vault.settings)
+    found = [note.rel for note in vault.below("work/active") if _status(vault.root, note.rel) in over]
     return _flag(vault, "done work not archived", found, "move it to work/archive (`python3 om.py tidy`)")
+
+
+def done(settings: Settings) -> set[str]:
+    """The values of `status` that mean the work is over."""
+    return {value.strip().lower() for value in settings.words("done_statuses")}
 
 
 def grouping(vault: Vault) -> Flag | None:
@@ -148,7 +153,7 @@ def linking(vault: Vault) -> list[Flag]:
     files = [note.rel for note in vault.notes] + list(vault.index.attachments())
     resolver = Resolver(files)
     known: dict[tuple[str, str], str | None] = {}
-    targets: set[str] = set()
+    linked: set[str] = set()
     broken: dict[str, int] = {}
     for link in vault.index.links():
         key = (link.raw, link.source.rpartition("/")[0])
@@ -158,12 +163,12 @@ def linking(vault: Vault) -> list[Flag]:
         if found is None and link.target and vault.own(link.source):
             broken[link.source] = broken.get(link.source, 0) + 1
         elif found and found != link.source:
-            targets.add(found)
+            linked.update((found, link.source))
     memories = f"{vault.settings.get('memory_root')}/"
     lonely = [
         note.rel
         for note in vault.notes
-        if note.rel not in targets and not note.rel.startswith(memories) and "/" in note.rel and vault.own(note.rel)
+        if note.rel not in linked and not note.rel.startswith(memories) and "/" in note.rel and vault.own(note.rel)
     ]
     flags = [
         _flag(
@@ -172,7 +177,7 @@ def linking(vault: Vault) -> list[Flag]:
             [f"{rel} ({count})" for rel, count in sorted(broken.items())],
             "`python3 om.py check`",
         ),
-        _flag(vault, "notes nothing links to", lonely, "link each from its project, person or index"),
+        _flag(vault, "notes without any link", lonely, "link each from its project, person or index"),
     ]
     return [flag for flag in flags if flag]
 
@@ -293,19 +298,25 @@ def _status(root: str, rel: str) -> str:
 
 
 def _latest_per_person(notes: list[Entry]) -> list[Entry]:
-    """Of `1-1/Person 2026-01-31.md` only the latest of each person; every other note as it is."""
+    """Of `1-1/2026-01-31 Person.md` (or the date behind) only the latest of each person; every other note as it is."""
     latest: dict[str, Entry] = {}
     others = []
     for note in notes:
         folder, _, name = note.rel.rpartition("/")
         person, _, day = name[:-3].rpartition(" ")
+        if not _is_day(day):
+            day, _, person = name[:-3].partition(" ")
         if folder.rpartition("/")[2].lower() not in ("1-1", "1on1", "1-1s", "1on1s", "one-on-ones"):
             others.append(note)
-        elif person and len(day) == 10 and day[:4].isdigit() and day[4] == "-":
+        elif person and _is_day(day):
             key = f"{folder}/{person}"
             if key not in latest or latest[key].rel < note.rel:
                 latest[key] = note
     return others + list(latest.values())
+
+
+def _is_day(text: str) -> bool:
+    return len(text) == 10 and text[:4].isdigit() and text[4] == text[7] == "-"
 
 
 def _open_items(root: str, rel: str, sections: list[str]) -> int:

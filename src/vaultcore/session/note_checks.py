@@ -70,7 +70,7 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
     if not props.checked and find_yaml():
         props = properties.read(text)
     found = [Finding("encoding", remark)] if remark else []
-    found += of_properties(props, settings)
+    found += of_properties(props, settings, rel)
     found += merge_marks(text)
     document = markdown.parse(text, props.body)
     found += of_links(document, rel, names)
@@ -88,10 +88,10 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
 
 def of_place(rel: str, props: Properties, settings: Settings) -> list[Finding]:
     """Where a note must not stay; for the end of a turn, not for the moment it is written."""
-    from vaultcore.session.hygiene import DONE, is_index
+    from vaultcore.session.hygiene import done, is_index
 
     status = props.get("status")
-    if rel.startswith("work/active/") and isinstance(status, str) and status.strip().lower() in DONE:
+    if rel.startswith("work/active/") and isinstance(status, str) and status.strip().lower() in done(settings):
         return [Finding("place", f"status {flat(status, 20)}, but still in work/active (`python3 om.py tidy`)")]
     if rel.startswith(f"{settings.get('mcp_inbox')}/") and not is_index(rel):
         return [Finding("place", "still in the inbox: file it where its kind lives")]
@@ -121,7 +121,7 @@ def find_yaml() -> bool:
     return False
 
 
-def of_properties(props: Properties, settings: Settings) -> list[Finding]:
+def of_properties(props: Properties, settings: Settings, rel: str) -> list[Finding]:
     from vaultcore import requirements
 
     rules = settings.get("frontmatter_required")
@@ -132,13 +132,13 @@ def of_properties(props: Properties, settings: Settings) -> list[Finding]:
         for problem in props.problems[:3]
     ]
     if props.state == "absent":
-        wanted = ", ".join(requirements.required(rules, [])) or "date, description, tags"
+        wanted = ", ".join(requirements.required(rules, [], rel)) or "date, description, tags"
         return [*found, Finding("properties", f"no properties: the note must start with --- and say {wanted}", 1)]
     if props.state == "unreadable":
         return found or [Finding("properties", "properties: the block is never closed with ---", 1)]
     return found + [
         Finding("properties", f"property {flat(name, 40)} {flat(wrong, 90)}", 1)
-        for name, wrong in requirements.faults(props, rules)
+        for name, wrong in requirements.faults(props, rules, rel)
     ]
 
 

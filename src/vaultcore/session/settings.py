@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 FILES = ("vault-manifest.json", "vault-manifest.local.json")
 KEYS = (
+    "done_statuses",
     "eager_layer_budget_bytes",
     "frontmatter_required",
     "infrastructure",
