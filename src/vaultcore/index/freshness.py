@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from .scan import Scan, State
 
+WAIT = 1.0  # seconds a refresh waits for another thread that is at it
 PATIENCE = 0.025  # seconds a watched index waits for a sweep
 
 
@@ -35,8 +36,11 @@ class Freshness(Reading):
     """The part of an index that follows the files."""
 
     def __init__(self, root: str, path: str | None) -> None:
+        import threading
+
         super().__init__(root, path)
         self._dirty: set[str] = set()
+        self._dirty_lock = threading.Lock()
         self._problems: list[Problem] = []
         self._reset()
 
@@ -57,12 +61,16 @@ class Freshness(Reading):
         the
         vault or of the index: `ready` is False and `reason` says why."""
         result = Refresh()
+        if not self._lock.acquire(timeout=-1 if budget is None else WAIT):
+            result.scanned = len(self._known)
+            return result.unready(f"the index is being brought up to date: {result.scanned:,} notes are in it so far")
         try:
-            with self._lock:
-                return self._refresh(result, budget, full)
+            return self._refresh(result, budget, full)
         except Trouble as trouble:
             result.scanned = len(self._known)
             return result.unready(str(trouble))
+        finally:
+            self._lock.release()
 
     def _refresh(self, result: Refresh, budget: float | None, full: bool) -> Refresh:
         import time
@@ -170,10 +178,12 @@ class Freshness(Reading):
                 try:
                     seen = scan.sweep(self.root)
                     self._cost = time.monotonic() - started
-                    self._dirty.update(
-                        rel
-                        for rel, state in seen.files.items()
-                        if (known := self._known.get(rel)) is None or known[1] != state
+                    self.mark_dirty(
+                        [
+                            rel
+                            for rel, state in seen.files.items()
+                            if (known := self._known.get(rel)) is None or known[1] != state
+                        ]
                     )
                     self._swept = time.monotonic()
                 except (OSError, RuntimeError):
@@ -224,7 +234,8 @@ class Freshness(Reading):
                 del self._folders[prefix]
         self._folders.update(seen.folders)
         files = dict(seen.files)
-        dirty, self._dirty = self._dirty, set()
+        with self._dirty_lock:
+            dirty, self._dirty = self._dirty, set()
         racy = [rel for rel in self._racy if rel in self._known] if len(self._racy) <= 64 else []
         for rel in {*dirty, *racy}:
             state = scan.look(self.root, rel)
@@ -270,8 +281,8 @@ class Freshness(Reading):
 
     def mark_dirty(self, rels: Iterable[str]) -> None:
         """Say that these files (or everything below these folders) may have changed; the next refresh looks at them."""
-        for rel in rels:
-            self._dirty.add(rel)
+        with self._dirty_lock:
+            self._dirty.update(rels)
 
     def note_written(self, rel: str) -> None:
         """Say that this process wrote, moved or removed `rel`: it is in the index when this returns, for every
