@@ -96,8 +96,23 @@ def update(bridge: Bridge, found: program.Program, index: Index, purge: bool) ->
         code, told = program.qmd(found, bridge.root, index, "cleanup", timeout=UPDATE)
         if code != 0:
             raise VaultError(f"`qmd cleanup` failed, ignored text is still in its store: {program.last_line(told)}")
+        flush(index)
     lines = [line.strip() for line in printed.splitlines() if line.strip().startswith("Indexed:")]
     return lines[-1] if lines else "indexed"
+
+
+def flush(index: Index) -> None:
+    """Make the store's file be what its log says: while a server has it open, purged text would stay in both."""
+    import sqlite3
+
+    try:
+        connection = sqlite3.connect(index.store, timeout=5)
+        try:
+            connection.execute("pragma wal_checkpoint(truncate)")
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        pass  # the last one to close it does the same
 
 
 def refresh(bridge: Bridge, wait: float = 0.0, embed: bool = True) -> list[str]:
