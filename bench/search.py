@@ -25,12 +25,17 @@ DATA = Path(__file__).parent / "data" / "search"
 
 
 def run(options: dict[str, Any]) -> dict[str, Any]:
-    """Figures for every set, or those named in `sets` (comma-separated); `engines` names lanes to use beside ours."""
+    """Figures for every set, or those named in `sets` (comma-separated).
+
+    `engines` names lanes that are measured beside ours: `qmd` (without models), or `qmd=MODEL.gguf` with vectors of
+    that embedding model.
+    """
     chosen = [x for x in str(options.get("sets") or "").split(",") if x]
     result: dict[str, Any] = {"sets": {}}
     with tempfile.TemporaryDirectory() as folder:
-        held = os.environ.get("OM_CACHE")
-        os.environ["OM_CACHE"] = os.path.join(folder, "cache")
+        places = {"OM_CACHE": "cache", "XDG_CACHE_HOME": "xdg-cache", "XDG_CONFIG_HOME": "xdg-config"}
+        held = {name: os.environ.get(name) for name in places}
+        os.environ.update({name: os.path.join(folder, place) for name, place in places.items()})
         try:
             for path in sorted(DATA.glob("*.json.gz")):
                 data = load(path)
@@ -38,7 +43,8 @@ def run(options: dict[str, Any]) -> dict[str, Any]:
                     root = Path(folder, data["name"])
                     result["sets"][data["name"]] = measure(data, root, str(options.get("engines") or ""))
         finally:
-            os.environ.pop("OM_CACHE", None) if held is None else os.environ.update(OM_CACHE=held)
+            for name, value in held.items():
+                os.environ.pop(name, None) if value is None else os.environ.update({name: value})
     return result
 
 
@@ -52,6 +58,7 @@ def measure(data: dict[str, Any], root: Path, engines: str) -> dict[str, Any]:
     """Ours and the baseline on one set."""
     from vaultbridge import search
     from vaultbridge.bridge import Bridge
+    from vaultbridge.search.embedded import Embedded
 
     root.mkdir()
     (root / "vault-manifest.json").write_text('{"mcp_exposed_roots": ["notes"]}\n', encoding="utf-8")
@@ -63,33 +70,58 @@ def measure(data: dict[str, Any], root: Path, engines: str) -> dict[str, Any]:
     started = time.perf_counter()
     bridge.index.refresh(budget=None)
     built = time.perf_counter() - started
-    lanes = extra(bridge, engines)
 
-    def ours(query: str) -> list[str]:
-        answer = search.search(bridge, None, query, 10, engines=lanes)
-        return [hit.rel.removeprefix("notes/") for hit in answer.hits]
+    def asking(lanes: list[Any]) -> Callable[[str], list[str]]:
+        def ask(query: str) -> list[str]:
+            answer = search.search(bridge, None, query, 10, engines=lanes)
+            return [hit.rel.removeprefix("notes/") for hit in answer.hits]
 
-    ours("warm")
+        ask("warm")
+        return ask
+
+    words = Embedded(bridge.index)
     found = {
         "language": data["language"],
         "notes": len(data["notes"]),
         "queries": len(data["queries"]),
         "built_s": round(built, 2),
-        "ours": score(data["queries"], ours),
+        "ours": score(data["queries"], asking([words])),
         "and": score(data["queries"], baseline(data["notes"])),
     }
+    if engines:
+        found["beside"] = score(data["queries"], asking([words, *beside(bridge, engines)]))
     bridge.close()
     return found
 
 
-def extra(bridge: Any, engines: str) -> list[Any] | None:
-    """The engines to search with: None for those a running bridge would use."""
-    if not engines:
-        return None
-    from vaultbridge.search.engine import default
+def beside(bridge: Any, engines: str) -> list[Any]:
+    """The lanes to add, made ready; VaultError when one cannot be."""
+    from vaultbridge import qmd
+    from vaultbridge.qmd import upkeep
+    from vaultcore import qmd as names
 
-    wanted = {"words", *engines.split(",")}
-    return [engine for engine in default(bridge) if engine.name in wanted]
+    lanes: list[Any] = list(bridge.extras.get("engines", ()))
+    for name in engines.split(","):
+        lane, _, model = name.partition("=")
+        if lane != "qmd":
+            continue
+        manifest = Path(bridge.root, "vault-manifest.json")
+        manifest.write_text(manifest.read_text().replace("{", '{"search": {"backend": "qmd"}, ', 1), encoding="utf-8")
+        upkeep.setup(bridge)
+        if model:
+            with open(names.resolve(bridge.root, bridge.manifest).config, "r+", encoding="utf-8") as file:
+                kept = file.read().partition("models:")[0]
+                file.seek(0)
+                missing = "".join(f"  {kind}: /missing.gguf\n" for kind in ("generate", "rerank"))
+                file.write(f"{kept}models:\n  embed: {json.dumps(os.path.abspath(model))}\n{missing}")
+                file.truncate()
+            while upkeep.refresh(bridge)[-1] != "vectors are up to date":
+                pass
+        second = qmd.engine(bridge)
+        if second is not None:
+            qmd.keeper_of(bridge).look_again()
+            lanes.append(second)
+    return lanes
 
 
 def baseline(notes: list[tuple[str, str]]) -> Callable[[str], list[str]]:
@@ -132,17 +164,20 @@ def score(queries: list[tuple[str, list[str]]], find: Callable[[str], list[str]]
 
 def table(result: dict[str, Any]) -> str:
     """The figures as text."""
+    more = any("beside" in found for found in result["sets"].values())
     lines = [
         "set        lang   notes queries | ours nDCG@10 recall@5 empty  p50 ms  p95 ms"
-        " | AND nDCG@10 recall@5 empty | gain"
+        " | AND nDCG@10 recall@5 empty | gain" + (" | with nDCG@10 recall@5  p50 ms" if more else "")
     ]
     for name, found in result["sets"].items():
         ours, plain = found["ours"], found["and"]
         gain = ours["ndcg10"] / plain["ndcg10"] if plain["ndcg10"] else math.inf
+        with_ = found.get("beside")
         lines.append(
             f"{name:<10} {found['language']:<6} {found['notes']:>5} {found['queries']:>7} |"
             f" {ours['ndcg10']:>12.3f} {ours['recall5']:>8.3f} {ours['empty']:>5}"
             f" {ours['p50_ms']:>7.1f} {ours['p95_ms']:>7.1f} |"
             f" {plain['ndcg10']:>11.3f} {plain['recall5']:>8.3f} {plain['empty']:>5} | {gain:.1f}x"
+            + (f" | {with_['ndcg10']:>12.3f} {with_['recall5']:>8.3f} {with_['p50_ms']:>7.1f}" if with_ else "")
         )
     return "\n".join(lines)
