@@ -41,7 +41,7 @@ def run(kind: str, code: str, answer: Callable[[Event], dict[str, Any] | None]) 
 def _reply(kind: str, code: str, answer: Callable[[Event], dict[str, Any] | None]) -> dict[str, Any] | None:
     from vaultcore import agents
 
-    agent = agents.load(_option("--agent"))
+    agent = agents.load(option("--agent"))
     payload = _payload()
     event = agents.Event(agent, kind, payload, code)
     event.root = find_root(event.cwd) or os.path.realpath(code)
@@ -61,7 +61,8 @@ def find_root(start: str) -> str:
     return folder
 
 
-def _option(name: str) -> str:
+def option(name: str) -> str:
+    """The value of a command line option, "" without one."""
     arguments = sys.argv[1:]
     for index, argument in enumerate(arguments):
         if argument == name and index + 1 < len(arguments):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultbridge import audit
+from vaultcore import audit
 from vaultcore.identity import Caller
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -105,20 +105,15 @@ def from_memories(bridge: Bridge, caller: Caller, wanted: list[str], groups: dic
     """Add the memories about `wanted`; returns how many that reach the caller declare paths at all."""
     from vaultbridge import memories
     from vaultbridge.recollection import STATES
-    from vaultcore.memory import anchors, selection
+    from vaultcore.memory import covering, selection
 
     store = memories.of(bridge).open()
     reader = memories.reader(caller)
     declared = 0
     for e in selection.select(store, reader).entries:
         r = e.record
-        if not r.paths:
-            continue
-        declared += 1
-        # paths belong to the repository that wrote them; the same path elsewhere is another file
-        if r.origin_name and reader.projects and r.origin_name not in reader.projects and not reader.everything:
-            continue
-        match = anchors.matching(r.paths, wanted)
+        declared += bool(r.paths)
+        match = covering.of_memory(r, reader, wanted)
         if match:
             mark = STATES.get(e.state, "")
             if e.by and mark:
@@ -134,8 +129,7 @@ def from_notes(bridge: Bridge, caller: Caller, wanted: list[str], groups: dict[s
     import json
 
     from vaultcore import exposure
-    from vaultcore.memory import anchors, record, times
-    from vaultcore.properties import as_list
+    from vaultcore.memory import anchors, covering, record, times
 
     bridge.refresh()
     query = (
@@ -147,9 +141,8 @@ def from_notes(bridge: Bridge, caller: Caller, wanted: list[str], groups: dict[s
     declared = 0
     for rel, title, description, properties in rows:
         values = json.loads(properties)
-        scopes = [s.removeprefix("./").rstrip("/") or "." for s in as_list(values.get("paths"))][:16]
-        owners = {record.name(p) for key in ("project", "projects") for p in as_list(values.get(key) or [])}
-        if not scopes or (owners and not owners & mine and not caller.vault) or (not owners and not caller.vault):
+        scopes = covering.scopes(values)
+        if not scopes or not covering.concerns(values, mine, caller.vault):
             continue
         if not exposure.readable(bridge.manifest, bridge.policy, rel).ok:
             continue
