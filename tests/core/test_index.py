@@ -8,14 +8,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT, write_tree
-from vaultcore import places
+from vaultcore import places, walk
 from vaultcore.index import Index, open_index
 
 Vault = Callable[..., Path]
@@ -390,3 +393,59 @@ def test_threads_of_one_process_share_an_index(vault: Vault) -> None:
     [t.start() for t in threads], [t.join() for t in threads]
     assert not failed
     assert len(rels(index)) == 60 + 48
+
+
+def test_a_full_disk_is_said_and_what_is_indexed_still_answers(vault: Vault) -> None:
+    root = vault({"a.md": "# A\n"})
+    index = open_index(str(root))
+    index.refresh()
+    pages = index.ask(lambda c: c.execute("pragma page_count").fetchone()[0])
+    index.ask(lambda c: c.execute(f"pragma max_page_count={pages}").fetchone())
+    write_tree(root, {f"big/{i}.md": "word " * 20_000 for i in range(4)})
+    done = index.refresh()
+    assert not done.ready and "disk is full" in str(done.reason)
+    assert "a.md" in rels(index)
+    assert index.refresh().ready and len(rels(index)) == 5  # space again: the next call goes on
+
+
+NAMES = st.sampled_from(
+    ["a.md", "B.MD", "c.txt", ".hid.md", "é.md", "e\u0301.md", "node_modules", ".obsidian", "sub", "x y", "日本.md"]
+)
+PATHS = st.lists(NAMES, min_size=1, max_size=3)
+
+
+@given(
+    st.lists(st.tuples(PATHS, st.sampled_from(["file", "link", "out", "loop"])), max_size=8),
+    st.lists(st.tuples(PATHS, st.sampled_from(["file", "gone"])), max_size=4),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_index_holds_exactly_what_a_walk_shows_before_and_after_changes(
+    first: list[tuple[list[str], str]], then: list[tuple[list[str], str]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "v")
+        write_tree(root, {"vault-manifest.json": "{}", "real/r.md": "r"})
+        build(root, first)
+        index = Index(os.path.realpath(root), os.path.join(folder, "index.sqlite"))
+        index.refresh()
+        assert rels(index) == [e.rel for e in walk.walk(str(root)) if not e.linked]
+        build(root, then)
+        index.refresh()
+        assert rels(index) == [e.rel for e in walk.walk(str(root)) if not e.linked]
+        index.close()
+
+
+def build(root: Path, steps: list[tuple[list[str], str]]) -> None:
+    for parts, what in steps:
+        path = root.joinpath(*parts)
+        try:
+            if what == "gone":
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if what == "file":
+                path.write_text("x")
+            else:
+                path.symlink_to({"link": root / "real", "out": root.parent, "loop": path.parent}[what])
+        except OSError:
+            pass  # a file where a folder should be, or there already: another tree than planned is as good

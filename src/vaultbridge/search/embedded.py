@@ -96,8 +96,9 @@ def _matches(connection: sqlite3.Connection, expression: str, most: int) -> int:
 def scope(folder: str | None, tag: str | None) -> tuple[str, list[Any]]:
     """SQL conditions (each with a leading ` and`) on `notes n` for a folder and a tag with everything nested in it."""
     where, values = "", list[Any]()
-    if folder and folder.strip("/ "):
-        below = folder.strip("/ ") + "/"
+    inside = text.clean(folder or "").replace("\\", "/").removeprefix("./").strip("/ ")
+    if inside:
+        below = inside + "/"
         where += " and substr(n.rel, 1, ?) = ?"
         values += [len(below), below]
     if tag and tag.strip("#/ "):

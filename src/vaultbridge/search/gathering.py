@@ -195,8 +195,9 @@ class _Round:
         where, values = scope(self.folder, self.tag)
         query = (
             "select n.rel, min(k.kind) from names k join notes n on n.id=k.note"
-            f" where k.key in ({','.join('?' * len(keys))}) and n.gone=0 and n.kind='note'{where}"
-            " group by n.id order by min(k.kind), n.conflict, length(n.rel), n.rel limit 50"
+            f" where k.key in ({','.join('?' * len(keys))}) and n.gone=0 and n.kind='note'"
+            f" and n.private is null{where} group by n.id"
+            " order by min(k.kind), n.conflict, length(n.rel), n.rel limit 50"
         )
         rows = self.bridge.index.ask(lambda c: c.execute(query, (*keys, *values)).fetchall())
         return [Pointer(rel, None, i + 1, KINDS[kind]) for i, (rel, kind) in enumerate(rows)]

@@ -280,7 +280,7 @@ class Freshness(Reading):
         }
 
     def mark_dirty(self, rels: Iterable[str]) -> None:
-        """Say that these files (or everything below these folders) may have changed; the next refresh looks at them."""
+        """Say that these files may have changed; the next refresh looks at them."""
         with self._dirty_lock:
             self._dirty.update(rels)
 
