@@ -27,9 +27,11 @@ def clone(agent: str, tmp_path: Path) -> Bench:
     bench = Bench(tmp_path / "bench", agent, project="my vault")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for rel in filter(None, listed.split("\0")):
-        if (ROOT / rel).exists() and not rel.startswith(("tests/", "bench/")):
+        if (ROOT / rel).exists() and not rel.startswith(("tests/", "bench/", "src/", "hooks/")):
             (bench.project / rel).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / rel, bench.project / rel)
+    for code in ("src", "hooks"):
+        shutil.copytree(ROOT / code, bench.project / code, ignore=shutil.ignore_patterns("__pycache__"))
     (bench.project / ".venv").symlink_to(sys.prefix)
     (bench.project / "work/active/Kettle.md").write_text(
         "---\ndate: 2026-01-02\ndescription: Kettle\ntags: [work-note]\nstatus: active\n---\n- [ ] descale it\n"
