@@ -17,10 +17,10 @@ from tests.conftest import ROOT
 TEMPLATE = '---\ndate: "{{date}}"\ntags: [x]\n---\n[[Index]]\n'
 
 
-def om(root: Path, *arguments: str, code: int = 0) -> str:
+def om(root: Path, *arguments: str, code: int = 0, cwd: Path | None = None) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     call = [sys.executable, "-m", "vaultbridge.cli", "--vault", str(root), *arguments]
-    done = subprocess.run(call, capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(call, capture_output=True, text=True, env=environment, timeout=60, cwd=cwd or root)
     assert done.returncode == code, done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     return done.stdout if code == 0 or done.stdout else done.stderr
@@ -104,3 +104,12 @@ def test_build_says_what_differs(root: Path) -> None:
     skill.write_text("---\nname: om-x\ndescription: x\n---\nDo.\n")
     assert ".claude/skills/om-x/SKILL.md" in data(root, "build", "--check", code=1)["files"]
     assert data(root, "build")["written"] and data(root, "build", "--check")["files"] == []
+
+
+@pytest.mark.parametrize("words", [["check"], ["links", "Plan"], ["tasks"], ["tidy"], ["new", "thing", "x"]])
+def test_an_agent_in_another_repository_gets_no_view_of_the_whole_vault(
+    root: Path, tmp_path: Path, words: list[str]
+) -> None:
+    elsewhere = tmp_path / "app"
+    (elsewhere / ".git").mkdir(parents=True)
+    assert "in the vault's own folder" in om(root, *words, code=1, cwd=elsewhere)

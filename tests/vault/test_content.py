@@ -86,6 +86,18 @@ def test_no_note_is_ours_by_accident() -> None:
     assert {rel for rel in NOTES if "/" not in rel} <= known
 
 
+def test_a_clone_is_the_same_on_every_system() -> None:
+    folded: dict[str, str] = {}
+    for rel in FILES:
+        assert not (ROOT / rel).is_symlink(), rel
+        assert folded.setdefault(rel.casefold(), rel) == rel, (
+            f"{rel} and {folded[rel.casefold()]} are one file elsewhere"
+        )
+        assert not set(rel) & set('<>:"|?*\\') and not any(part.endswith((".", " ")) for part in rel.split("/")), rel
+        if rel.startswith(PARTS) or "/" not in rel:
+            assert b"\r" not in (ROOT / rel).read_bytes(), rel
+
+
 def test_every_description_fits_a_list() -> None:
     for rel in NOTES:
         if "/" in rel or rel == "Home.md":

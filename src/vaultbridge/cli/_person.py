@@ -59,6 +59,18 @@ def opened(root: str) -> tuple[Bridge, Memories]:
     return bridge, held
 
 
+def at_home(root: str, verb: str) -> None:
+    """Refuse `verb`, which looks at every note, to an agent that works in another repository."""
+    from vaultcore.errors import Refusal
+
+    if not caller(root).vault:
+        raise Refusal(
+            "not-here",
+            f"`om {verb}` works on the whole vault, not only on what other repositories may read.",
+            "Run it at a terminal, or in the vault's own folder.",
+        )
+
+
 def caller(root: str) -> Caller:
     """Who runs this command: a person at a terminal sees everything; else the project of the working directory."""
     from vaultcore import identity

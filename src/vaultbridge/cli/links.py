@@ -15,8 +15,10 @@ import click
 def command(session, note: str, as_json: bool) -> None:  # type: ignore[no-untyped-def]
     """Show the links in NOTE (a path, name or alias), what each means, what is broken, and what links to it."""
     from vaultbridge.checks.snapshot import Snapshot
+    from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
 
+    at_home(session.root, "links")
     vault = Snapshot(session.root)
     try:
         data = describe(vault, note)

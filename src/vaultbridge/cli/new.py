@@ -25,9 +25,11 @@ import click
 def command(session, type, title, list_types, folder, pairs, description, index, day, dry_run, as_json) -> None:  # type: ignore[no-untyped-def]
     """Make a note of TYPE called TITLE from its template, in its folder, listed in its index. Never overwrites."""
     from vaultbridge import templates
+    from vaultbridge.cli._person import at_home
     from vaultbridge.templates.creation import choose_values
     from vaultcore.errors import VaultError
 
+    at_home(session.root, "new")
     if list_types or not type:
         rows = [
             {"type": kind.name, "template": kind.template, "folder": kind.folder, "index": kind.index or None}

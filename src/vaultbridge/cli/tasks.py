@@ -20,8 +20,10 @@ def command(session, folder: str, done: bool, overdue: bool, limit: int, as_json
     from vaultbridge import tasks as reading
     from vaultbridge.checks import place
     from vaultbridge.checks.snapshot import Snapshot
+    from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
 
+    at_home(session.root, "tasks")
     today = date.today()
     vault = Snapshot(session.root)
     try:

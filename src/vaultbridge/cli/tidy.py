@@ -20,8 +20,10 @@ def command(session, do_it: bool, as_json: bool) -> None:  # type: ignore[no-unt
     """
     from vaultbridge import tidy
     from vaultbridge.checks.snapshot import Snapshot
+    from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
 
+    at_home(session.root, "tidy")
     vault = Snapshot(session.root)
     try:
         tidying = tidy.plan(vault, date.today())
