@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from vaultcore.errors import VaultError
-from vaultcore.identity import canonical
+from vaultcore.platforms import of
 
 if TYPE_CHECKING:
     from .bridge import Bridge
 
+__all__ = ["lookup", "of"]
 log = logging.getLogger("om")
 
 
@@ -35,21 +35,3 @@ def lookup(bridge: Bridge) -> Callable[[str], list[str]]:
             return []
 
     return platforms
-
-
-def of(root: str, rels: list[str], name: str, memory_root: str) -> list[str]:
-    """The platforms that the project's note among `rels` declares."""
-    from vaultcore import notes, properties
-
-    by_alias: list[str] = []
-    for rel in rels:
-        if rel.casefold().startswith(memory_root.casefold().strip("/") + "/"):
-            continue
-        note = notes.read(root, rel)
-        value = note.properties.values.get("platforms")
-        declared = properties.as_list(value) if isinstance(value, (str, list)) else []
-        if canonical(os.path.splitext(os.path.basename(rel))[0]) == name:
-            return declared
-        if not by_alias and any(canonical(alias) == name for alias in note.aliases):
-            by_alias = declared
-    return by_alias

@@ -8,6 +8,7 @@ A module provides
     context(name, text)           -> the JSON object that puts `text` before the model
     message(text)                 -> the JSON object that shows `text` to the person
     deny(name, reason)            -> the JSON object that stops the tool call
+    go_on(name, text)             -> the JSON object that puts `text` before the model at the end of a turn, once more
 """
 
 from __future__ import annotations
@@ -86,6 +87,10 @@ class Event:
 
     def message(self, text: str) -> dict[str, Any]:
         reply: dict[str, Any] = self.agent.message(text)
+        return reply
+
+    def go_on(self, text: str) -> dict[str, Any]:
+        reply: dict[str, Any] = self.agent.go_on(self.name, text)
         return reply
 
     def deny(self, reason: str) -> dict[str, Any]:

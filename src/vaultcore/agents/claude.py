@@ -36,5 +36,9 @@ def message(text: str) -> dict[str, Any]:
     return {"systemMessage": text}
 
 
+def go_on(name: str, text: str) -> dict[str, Any]:
+    return specific(name, additionalContext=text)
+
+
 def deny(name: str, reason: str) -> dict[str, Any]:
     return specific(name, permissionDecision="deny", permissionDecisionReason=reason)

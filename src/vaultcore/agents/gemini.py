@@ -45,5 +45,9 @@ def message(text: str) -> dict[str, Any]:
     return {"systemMessage": text}
 
 
+def go_on(name: str, text: str) -> dict[str, Any]:
+    return {"decision": "block", "reason": text}
+
+
 def deny(name: str, reason: str) -> dict[str, Any]:
     return {"decision": "deny", "reason": reason}

@@ -1,0 +1,41 @@
+"""The end of a turn: one sentence, once in a session that changed code and kept nothing of it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .guest import Guest
+
+KEPT = ("create", "propose", "record-work")  # operations of the log that keep something
+SAID = "farewell"
+
+
+def offer(guest: Guest) -> str:
+    """The sentence, "" when there is no reason for it. Nothing is written by itself, then or later."""
+    session = guest.session
+    edited = {path for many in session.all("edited") if isinstance(many, list) for path in many}
+    if not edited or SAID in session.said():
+        return ""
+    began = min((at for at in session.all("at") if isinstance(at, (int, float))), default=0.0)
+    if _kept_since(guest, began):
+        return ""
+    session.add(said=[SAID])
+    count = "a file" if len(edited) == 1 else f"{len(edited)} files"
+    guest.audit("offered_at_stop", files=len(edited))
+    return (
+        f"om: this session changed {count} and the vault has nothing of it: if a later session should know something, "
+        "remember keeps a lesson and record_work files what was done; if not, simply end."
+    )
+
+
+def _kept_since(guest: Guest, began: float) -> bool:
+    """Whether the log says that this project kept something since `began` (seconds)."""
+    from vaultcore.memory import times
+    from vaultcore.memory.journal import Journal
+
+    journal = Journal(guest.root)
+    name, since = guest.caller.name, times.stamp(began)
+    return any(
+        line.get("op") in KEPT and line.get("caller") == name and str(line.get("at", "")) >= since
+        for line in journal.lines(journal.writer, months=2)
+    )

@@ -1,0 +1,150 @@
+"""Session start: who the vault takes the repository for, what it left open, and the memories meant for it most."""
+
+from __future__ import annotations
+
+import json
+
+from vaultcore import fence
+
+from . import served
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .guest import Guest
+
+BYTES = 2_000
+MEMORIES, QUESTIONS = 5, 4
+RESERVE = 120  # bytes kept for the line that says how much more there is
+RECORD = "work-record"
+OPEN = ("open", "open questions", "open loops")
+RECENT = 12  # notes of the project that are looked through for open questions
+
+
+def text(guest: Guest) -> str:
+    """What to put before the model, "" when the vault has nothing for this repository."""
+    mark = fence.tag()
+    memories, total = _memories(guest, mark)
+    record, questions = _work(guest, mark)
+    if not memories and not record and not questions:
+        return ""
+    body, count = served.fit(_head(guest), [*questions, *record, *memories], BYTES - RESERVE)
+    told = max(0, count - len(questions) - len(record))
+    rest = total - told
+    tail = (
+        f"{rest} more {'memory reaches' if rest == 1 else 'memories reach'} it: recall. Notes: search." if rest else ""
+    )
+    body = f"{body}\n{tail}" if tail else body
+    guest.audit(
+        "told_at_start", memories=told, of=total, record=bool(record), open=len(questions), bytes=len(body.encode())
+    )
+    return body
+
+
+def _head(guest: Guest) -> str:
+    caller = guest.caller
+    if caller.project:
+        who = f"the vault knows this repository as {fence.flat(caller.project, 60)}"
+    elif caller.contested:
+        who = (
+            f"{fence.flat(caller.name, 60)} is the name of another repository in the vault, so only general memories come "
+            "(om register PATH --as NEWNAME, or --same)"
+        )
+    else:
+        who = "the vault does not know this repository, so only general memories come"
+    return f"om: {who}. {served.DATA}"
+
+
+def _memories(guest: Guest, mark: str) -> tuple[list[str], int]:
+    """The frames of the most specific memories, and how many reach the caller."""
+    from vaultcore.memory import selection
+
+    folder = guest.memory_folder
+    wanted: list[str] = []
+    if guest.shelf.there:
+        guest.shelf.freshen(folder)
+        wanted = [rel for rel, values in _rows(guest) if _may_see(guest, values)]
+    store = guest.shelf.store(folder, wanted)
+    entries = [e for e in selection.select(store, guest.reader).entries]
+    return [served.memory(guest, store, e, mark, 160) for e in entries[:MEMORIES]], len(entries)
+
+
+def _rows(guest: Guest) -> list[tuple[str, dict[str, Any]]]:
+    rows = guest.shelf.ask(
+        "select rel, properties from notes where kind='memory' and gone=0 and conflict=0 and private is null"
+    )
+    return [(rel, json.loads(properties)) for rel, properties in rows]
+
+
+def _may_see(guest: Guest, values: dict[str, Any]) -> bool:
+    """Whether a memory may reach the caller by what it declares; the store decides, on the file itself."""
+    from vaultcore.memory.record import name
+    from vaultcore.properties import as_list
+
+    reader = guest.reader
+    if str(values.get("scope") or "").strip().lower() == "general":
+        return True
+    found = {name(p) for key in ("projects", "platforms") for p in as_list(values.get(key) or [])}
+    return not found.isdisjoint(reader.projects | reader.platforms)
+
+
+def _work(guest: Guest, mark: str) -> tuple[list[str], list[str]]:
+    """The frame of the project's last work record, and one with its open questions."""
+    from vaultcore.memory.covering import owners
+
+    project = guest.caller.project
+    if not project:
+        return [], []
+    rows = guest.shelf.ask(
+        "select rel, tags, properties from notes where kind='note' and gone=0 and conflict=0 and private is null"
+        " and instr(properties, '\"project')"
+    )
+    mine = []
+    for rel, tags, properties in rows:
+        values = json.loads(properties)
+        if project in owners(values):
+            when = (str(values.get("date") or "")[:10], str(values.get("recorded_at") or ""), rel)
+            mine.append((when, RECORD in json.loads(tags)))
+    mine.sort(reverse=True)
+    record: list[str] = []
+    questions: list[tuple[str, str]] = []
+    for when, is_record in mine[:RECENT]:
+        note = served.live(guest, when[2])
+        if note is None or project not in owners(note.properties.values):
+            continue
+        if is_record and not record:
+            says = str(note.properties.values.get("description") or "")
+            record = [served.note(note.rel, note.title, says, mark, "work", 200, date=when[0] or None)]
+        questions += [(note.rel, asked) for asked in _open(note)]
+    if not questions:
+        return record, []
+    lines = [f"- {fence.flat(asked, 140)} ({fence.flat(rel, 100)})" for rel, asked in questions[:QUESTIONS]]
+    if len(questions) > QUESTIONS:
+        lines.append(f"- and {len(questions) - QUESTIONS} more")
+    return record, [fence.frame("open", mark, "\n".join(lines))]
+
+
+def _open(note: Any) -> list[str]:
+    """What stands open under the note's headings for that: items that are no ticked task."""
+    from vaultcore import markdown
+
+    document = markdown.parse(note.text)
+    spans = []
+    for heading in document.headings:
+        if markdown.heading_key(heading.text) in OPEN:
+            below = next(
+                (h.line for h in document.headings if h.line > heading.line and h.level <= heading.level), None
+            )
+            spans.append((heading.line, below or len(document.lines) + 1))
+    found = []
+    for first, last in spans:
+        for line in document.lines[first : last - 1]:
+            shown = line.strip()
+            if shown[:2] in ("- ", "* ", "+ "):
+                item = shown[2:].strip()
+                if item.startswith("[") and item[2:3] == "]":
+                    item = item[3:].strip() if item[1:2] == " " else ""
+                if item:
+                    found.append(item)
+    return found
