@@ -32,6 +32,7 @@ pytestmark = [
         INSTALLED is None, reason="qmd is not installed: run `python tests/bridge/node.py @tobilu/qmd@2.8.3`"
     ),
 ]
+SOURCES = str(Path(__file__).resolve().parents[2] / "src")
 MANIFEST = '{"mcp_exposed_roots": ["notes"], "qmd_context": "Notes of a test", "search": {"backend": "%s"}}\n'
 NOTES = {
     "notes/tokens.md": "# Tokens\n\n## Format\n\nSession tokens are signed with JWT because gateways verify them.\n",
@@ -112,8 +113,11 @@ def test_what_was_deleted_or_edited_since_its_update_is_not_served_as_it_was(wor
 
 
 def test_what_is_ignored_or_becomes_private_is_neither_found_nor_kept(world: Callable[..., Bridge]) -> None:
-    bridge = world(**{"notes/plan [x].md": "# Plan\n\nquetzalcoatl rises\n", "notes/cut.md": "# Cut\n\nfrobnicate\n"})
-    assert b"JWT template" not in stored(bridge)
+    bridge = world(**{
+        "notes/plan [x].md": "# Plan\n\nquetzalcoatl rises\n", "notes/cut.md": "# Cut\n\nfrobnicate\n",
+        ".claude/skills/x.md": "an instruction for an agent\n",
+    })  # fmt: skip
+    assert b"JWT template" not in stored(bridge) and b"instruction for an agent" not in stored(bridge)
     assert by_qmd(find(bridge, "quetzalcoatl")) == ["notes/plan [x].md"]
     write_tree(
         Path(bridge.root),
@@ -177,8 +181,8 @@ def test_a_session_in_the_vault_gets_an_answer_without_models_too(world: Callabl
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": ask},
     ]
     done = subprocess.Popen(
-        [sys.executable, "-m", "vaultbridge.cli", "--vault", bridge.root, "qmd", "mcp"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": "src"},
+        [sys.executable, "-m", "vaultbridge.cli", "qmd", "mcp"], cwd=bridge.root,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": SOURCES},
     )  # fmt: skip
     assert done.stdin and done.stdout
     done.stdin.write(b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))

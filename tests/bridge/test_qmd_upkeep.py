@@ -24,6 +24,7 @@ from vaultcore import locks, manifest, qmd
 from vaultcore.errors import VaultError
 
 Vault = Callable[..., Path]
+SOURCES = str(Path(__file__).resolve().parents[2] / "src")
 MANIFEST = '{"mcp_exposed_roots": ["notes"], "mcp_never_expose": ["secret/"], "qmd_context": "My notes"%s}\n'
 NOTES = {
     "notes/alpha.md": "# Alpha\n",
@@ -346,7 +347,9 @@ def test_a_write_of_the_bridge_asks_the_worker_only_where_qmd_is_used(
 
 def run(root: Path | str, *words: str) -> tuple[int, str]:
     code = str(Path(__file__).resolve().parents[2])
-    done = CliRunner().invoke(command, list(words), obj=Session(str(root), code))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        done = CliRunner().invoke(command, list(words), obj=Session(str(root), code))
     return done.exit_code, done.output + (str(done.exception) if done.exception else "")
 
 
@@ -384,6 +387,9 @@ def test_status_names_everything_there_is_to_know(vault: Vault, fake: Fake) -> N
 def test_refresh_by_hand_says_when_there_is_nothing_to_refresh(vault: Vault, fake: Fake) -> None:
     made = bridge(vault)
     assert "qmd has no index of this vault" in run(made.root, "refresh")[1]
+    ruled_out = bridge(vault, ', "search": {"backend": "embedded"}')
+    assert "search.backend is embedded" in run(ruled_out.root, "refresh")[1]
+    assert fake.calls == []
 
 
 # -- qmd's own server, for the vault's sessions ---------------------------------------------------------------------
@@ -393,8 +399,8 @@ def wrapped(root: str, *frames: dict[str, object]) -> list[dict[str, object]]:
     """What `om qmd mcp` answers to these frames, in order."""
     text = "".join(json.dumps(frame) + "\n" for frame in frames)
     done = subprocess.run(
-        [sys.executable, "-m", "vaultbridge.cli", "--vault", root, "qmd", "mcp"],
-        input=text, env={**os.environ, "PYTHONPATH": "src"}, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-m", "vaultbridge.cli", "qmd", "mcp"],
+        cwd=root, input=text, env={**os.environ, "PYTHONPATH": SOURCES}, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -449,6 +455,23 @@ def test_on_a_machine_without_qmd_its_entry_is_a_server_without_tools_not_a_fail
     assert found["supportedVersions"] == ["2026-07-28"]  # type: ignore[index]
     monkeypatch.setenv("OM_QMD", "/nowhere")
     assert "not installed" in wrapped(made.root, HELLO)[0]["result"]["instructions"]  # type: ignore[index]
+
+
+def test_qmds_own_tools_read_every_note_so_another_repositorys_agent_does_not_get_them(
+    vault: Vault, fake: Fake, tmp_path: Path
+) -> None:
+    made = bridge(vault)
+    upkeep.setup(made)
+    elsewhere = tmp_path / "repository"
+    elsewhere.mkdir()
+    for words in (["qmd", "mcp"], ["qmd", "setup"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "vaultbridge.cli", "--vault", made.root, *words],
+            cwd=elsewhere, env={**os.environ, "PYTHONPATH": SOURCES}, capture_output=True, text=True, input="",
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "works on the whole vault" in done.stderr
+    assert fake.starts() == []
 
 
 def test_two_threads_of_one_process_do_not_refresh_at_the_same_time(vault: Vault, fake: Fake) -> None:

@@ -18,9 +18,11 @@ def command() -> None:
 def setup(session, no_mcp: bool) -> None:  # type: ignore[no-untyped-def]
     """Register this vault with qmd and index it. Can be run again at any time."""
     from vaultbridge.bridge import CODE, Bridge
+    from vaultbridge.cli._person import at_home
     from vaultbridge.qmd import entry, upkeep
     from vaultcore.session import refresh as worker
 
+    at_home(session.root, "qmd setup")
     bridge = Bridge(session.root, channel="person")
     for line in upkeep.setup(bridge):
         click.echo(f"  {line}")
@@ -42,6 +44,8 @@ def refresh(session, no_embed: bool) -> None:  # type: ignore[no-untyped-def]
 
     bridge = Bridge(session.root, channel="person")
     program.needed(str(bridge.manifest.get("qmd_min_version")))
+    if bridge.manifest.get("search.backend") == "embedded":
+        raise VaultError("search.backend is embedded in this vault's manifest, so its qmd index is left as it is")
     bridge.index.refresh(budget=None, full=True)
     said = upkeep.refresh(bridge, wait=60, embed=not no_embed)
     bridge.close()
@@ -83,7 +87,9 @@ def mcp(session) -> None:  # type: ignore[no-untyped-def]
     """qmd's own MCP server over stdio, pinned to this vault's index (what the vault's .mcp.json runs)."""
     import sys
 
+    from vaultbridge.cli._person import at_home
     from vaultbridge.qmd import wrapper
     from vaultcore import manifest
 
+    at_home(session.root, "qmd mcp")  # qmd knows no policy: its tools read every note
     sys.exit(wrapper.serve(session.root, manifest.load(session.root)))
