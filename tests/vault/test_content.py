@@ -47,14 +47,12 @@ READERS = {
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The vault as a person gets it, without the machinery, in a git repository."""
+    """The vault as a person gets it, without the machinery."""
     root = tmp_path / "vault"
     for rel in FILES:
         if rel.startswith(PARTS) or "/" not in rel:
             (root / rel).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / rel, root / rel)
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        subprocess.run(["git", *arguments], cwd=root, check=True)
     return root
 
 
@@ -63,6 +61,8 @@ def test_there_is_nothing_to_mend_in_the_shipped_vault(copy: Path) -> None:
 
 
 def test_checking_and_building_change_no_tracked_file(copy: Path) -> None:
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *arguments], cwd=copy, check=True)
     checks.run(str(copy))
     assert skills.build(str(copy)) == []
     changed = subprocess.run(["git", "status", "--porcelain"], cwd=copy, capture_output=True, text=True, check=True)

@@ -37,6 +37,12 @@ def test_placeholders_are_filled_as_obsidian_fills_them(text: str, filled: str) 
     assert templates.fill(text, "T", WHEN) == filled
 
 
+def test_a_date_in_the_properties_loses_the_quotes_that_the_placeholder_needed() -> None:
+    form = '---\ndate: "{{date}}"\nat: "{{date}}T{{time}}"\nq: "{{date:YYYY}}"\n---\n"{{date}}"'
+    wanted = '---\ndate: 2026-03-04\nat: 2026-03-04T15:06\nq: "2026"\n---\n"2026-03-04"'
+    assert templates.fill(form, "T", WHEN) == wanted
+
+
 def test_a_title_with_quotes_stays_a_valid_property(vault: Callable[..., Path]) -> None:
     root = vault({"vault-manifest.json": MANIFEST, "templates/Thing.md": TEMPLATE})
     made = make(root, 'The "quoted" \\ one')

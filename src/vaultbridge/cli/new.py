@@ -52,6 +52,8 @@ def command(session, type, title, list_types, folder, pairs, description, index,
     made = templates.plan(session.root, kind, title, when=when, folder=folder, values=values, link=index)
     if not dry_run:
         templates.write(session.root, made)
+    if not description and "description" not in values:
+        made.remarks.append("its description is still the template's: say what a reader finds in it")
     listing = made.listing[0] if made.listing else None
     if as_json:
         data = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+QUOTED_DATE = re.compile(r'^([^\n:]+: )"(\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?)"$', re.MULTILINE)
 PLACEHOLDER = re.compile(r"\{\{\s*(title|date|time)\s*(?::([^{}\n]{1,80}))?\s*\}\}", re.IGNORECASE)
 TOKEN = re.compile(
     r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DDDD|DDD|DD|Do|D|dddd|ddd|HH|H|hh|h|mm|m|ss|s|A|a|Q|GGGG|WW|W|ww|gggg"
@@ -15,7 +16,8 @@ FORMATS = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 def fill(text: str, title: str, when: datetime, formats: dict[str, str] | None = None) -> str:
     """`text` with its placeholders replaced. Others, such as Templater's, stay as they are.
 
-    In the properties a title is escaped for the double quotes that a template puts around it.
+    In the properties a title is escaped for the double quotes that a template puts around it, and dates lose theirs,
+    which only the placeholder needed.
     """
     wanted = {**FORMATS, **(formats or {})}
     head = re.match(r"---\n.*?\n---[ \t]*\n", text, re.DOTALL)
@@ -28,6 +30,7 @@ def fill(text: str, title: str, when: datetime, formats: dict[str, str] | None =
         return moment((match.group(2) or wanted[name]).strip(), when)
 
     top = PLACEHOLDER.sub(lambda match: value(match, True), text[:end])
+    top = QUOTED_DATE.sub(r"\1\2", top)
     return top + PLACEHOLDER.sub(lambda match: value(match, False), text[end:])
 
 
