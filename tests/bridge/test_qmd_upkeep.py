@@ -374,6 +374,28 @@ def test_a_fresh_clone_names_no_server_that_only_works_where_qmd_is_set_up() -> 
     assert not shipped.exists() or "qmd" not in json.loads(shipped.read_text()).get("mcpServers", {})
 
 
+@pytest.mark.parametrize("others", ["", '{\n  "mcpServers": {\n    "x": {"command": "y"}\n  }\n}\n'])
+def test_a_vault_taken_out_of_qmd_leaves_nothing_there(vault: Vault, fake: Fake, others: str) -> None:
+    made = bridge(vault, **({".mcp.json": others} if others else {}))
+    assert run(made.root, "setup")[0] == 0
+    assert run(made.root, "remove")[0] == 0
+    assert not os.path.exists(qmd.config_path("vault")) and not os.path.exists(qmd.store_path("vault"))
+    file = Path(made.root, ".mcp.json")
+    assert (file.read_text() if file.exists() else "") == others
+    assert "qmd has no index of this vault" in run(made.root, "remove")[1]
+
+
+def test_a_vault_taken_out_of_a_shared_index_leaves_the_rest_of_it(vault: Vault, fake: Fake) -> None:
+    made = bridge(vault)
+    path = Path(qmd.config_path("vault"))
+    rest = "# mine\ncollections:\n  docs:\n    path: /docs   # others\nmodels:\n  embed: x\n"
+    write_tree(path.parent, {"vault.yml": rest.replace("models:", f"  vault:\n    path: {made.root}\nmodels:")})
+    upkeep.setup(made)
+    upkeep.remove(made)
+    assert path.read_text() == rest
+    assert [call["argv"][2] for call in fake.calls[-2:]] == ["update", "cleanup"]
+
+
 def test_status_names_everything_there_is_to_know(vault: Vault, fake: Fake) -> None:
     made = bridge(vault)
     assert "not set up" in run(made.root, "status")[1]

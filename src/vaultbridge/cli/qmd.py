@@ -34,6 +34,23 @@ def setup(session, no_mcp: bool) -> None:  # type: ignore[no-untyped-def]
 
 
 @command.command()
+@click.pass_obj
+def remove(session) -> None:  # type: ignore[no-untyped-def]
+    """Take this vault out of qmd again, and qmd out of its .mcp.json."""
+    from vaultbridge.bridge import Bridge
+    from vaultbridge.cli._person import at_home
+    from vaultbridge.qmd import entry, upkeep
+
+    at_home(session.root, "qmd remove")
+    bridge = Bridge(session.root, channel="person")
+    for line in upkeep.remove(bridge):
+        click.echo(f"  {line}")
+    if entry.drop(bridge.root):
+        click.echo("  .mcp.json no longer offers qmd")
+    bridge.close()
+
+
+@command.command()
 @click.option("--no-embed", is_flag=True, help="Make no vectors.")
 @click.pass_obj
 def refresh(session, no_embed: bool) -> None:  # type: ignore[no-untyped-def]

@@ -34,6 +34,31 @@ def put(path: str, collection: str, changes: dict[str, Any]) -> bool:
     return True
 
 
+def drop(path: str, collection: str) -> bool:
+    """Take a collection out of the configuration. True when others are left in it; a file without any is removed."""
+    before = files.read(path)
+    held = qmd.configuration(path)
+    every = held.get("collections")
+    if before is None or not isinstance(every, dict) or collection not in every:
+        return bool(every)
+    left = {name: entry for name, entry in every.items() if name != collection}
+    if not left:
+        files.install(path, before, None)
+        return False
+    import yaml
+
+    text = _decoded(before, path)
+    lines = text.splitlines(keepends=True)
+    for name, node in _value(yaml.compose(text, Loader=yaml.SafeLoader), "collections").value:
+        if name.value == collection:
+            first = name.start_mark.line
+            lines = lines[:first] + lines[_end(lines, node, first, name.start_mark.column) :]
+    if _parsed("".join(lines)) != {**held, "collections": left}:
+        raise VaultError(f"{path} is written in a way om cannot edit: take {collection} out of it by hand")
+    files.install(path, before, "".join(lines).encode())
+    return True
+
+
 def rules(path: str, collection: str) -> list[str]:
     """The ignore rules of a collection as they are."""
     held = qmd.configuration(path).get("collections")

@@ -31,5 +31,24 @@ def put(root: str, code: str) -> bool:
     return True
 
 
+def drop(root: str) -> bool:
+    """Take the entry out again. True when there was one; a file that holds nothing else is removed."""
+    path = os.path.join(root, NAME)
+    before = files.read(path)
+    if before is None:
+        return False
+    text = before.decode("utf-8", "replace")
+    try:
+        held = jsonc.get(text, ("mcpServers", "qmd"))
+        if not isinstance(held, dict) or held.get("args", [])[-2:] != ["qmd", "mcp"]:
+            return False
+        after = jsonc.remove(text, ("mcpServers", "qmd"))
+        alone = jsonc.get(after, ()) in ({}, {"mcpServers": {}})
+    except jsonc.Malformed as error:
+        raise VaultError(f"{path} is not valid JSON ({error}): mend it and run this again") from None
+    files.install(path, before, None if alone else after.encode())
+    return True
+
+
 def _python() -> str:
     return "python" if os.name == "nt" else "python3"

@@ -87,9 +87,9 @@ class Keeper:
         if isinstance(setting, str):
             return f"off: {setting}"
         if not self.demanded and "embed" not in setting.models:
-            return "not asked: its models are not here, and without them it finds nothing more"
+            return "not asked: its models are not here (search.backend qmd asks it all the same)"
         if not self.demanded and self.client is not None and self._no_vectors():
-            return "not asked: it has no vectors yet, and without them it finds nothing more (`om qmd refresh`)"
+            return "not asked: it has no vectors yet (`om qmd refresh` makes them)"
         if time.monotonic() < self._until:
             return f"off for a moment: {self._lost}"
         client = self.client
@@ -109,7 +109,7 @@ class Keeper:
         client = self._running(setting)
         vectors = "embed" in setting.models and self._has_vectors(client, setting)
         if not vectors and not self.demanded:
-            raise Wrong("it has no vectors yet, and without them it finds nothing more: run `om qmd refresh`")
+            raise Wrong("it has no vectors yet: run `om qmd refresh`")
         arguments = queries.arguments(query, setting.index.collection, vectors)
         if not arguments["searches"]:
             return []

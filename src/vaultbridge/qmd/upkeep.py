@@ -3,6 +3,7 @@ process of a vault does it at a time; everybody else asks the vault's one worker
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,27 @@ def setup(bridge: Bridge) -> list[str]:
     else:
         said.append("vectors are made in the background: `om qmd status` says how far they are")
     return said
+
+
+def remove(bridge: Bridge) -> list[str]:
+    """Take this vault out of qmd: its collection, and the store when nothing else is in it."""
+    index = qmd.resolve(bridge.root, bridge.manifest)
+    if not index.registered:
+        return ["qmd has no index of this vault"]
+    with locks.lock(bridge.root, "qmd", timeout=60):
+        shared = config.drop(index.config, index.collection)
+        ignoring.record(bridge.root, [], [])
+        if not shared:
+            for end in ("", "-wal", "-shm"):
+                if os.path.exists(index.store + end):
+                    os.remove(index.store + end)
+            return [f"the qmd index {index.name} is removed"]
+    found = program.find(str(bridge.manifest.get("qmd_min_version")))
+    if isinstance(found, program.Program):
+        for word in ("update", "cleanup"):
+            program.qmd(found, bridge.root, index, word, timeout=UPDATE)
+        flush(index)
+    return [f"the collection {index.collection} is removed from the qmd index {index.name}"]
 
 
 def describe(bridge: Bridge, index: Index) -> tuple[bool, list[str]]:
