@@ -19,15 +19,19 @@ AGENTS = ("claude", "codex", "gemini", "cursor", "vscode", "copilot")
 @click.option("--same", is_flag=True, help="It is the project that its name belongs to already.")
 @click.option("--platform", "platforms", metavar="P", multiple=True, help="A platform it runs on; may be repeated.")
 @click.option("--trigger", "triggers", metavar="TEXT", multiple=True, help="When to search the vault; up to five.")
+@click.option("--hooks", is_flag=True, help="Also tell Claude, Codex and Gemini there, unasked, what the vault knows.")
 @click.option("--portable", is_flag=True, help="Write what can be committed: the vault's place comes from $OM_VAULT.")
 @click.option("--dry-run", is_flag=True, help="Show the changes and write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Say what was done as JSON.")
 @click.pass_obj
 def command(  # type: ignore[no-untyped-def]
-    session, path, user, agents, name, same, platforms, triggers, portable, dry_run, yes, as_json
+    session, path, user, agents, name, same, platforms, triggers, hooks, portable, dry_run, yes, as_json
 ) -> None:
     """Register the repository at PATH: its agents' configuration, its AGENTS.md, its name.
+
+    With --hooks its agents are told what reaches them when a session starts and before a file is edited, and offered
+    to keep what they learnt when one ends.
 
     Shows the changes as a diff, and asks before writing when a person is there to answer.
     `om unregister` takes all of it back.
@@ -42,6 +46,8 @@ def command(  # type: ignore[no-untyped-def]
         raise click.UsageError("give the PATH of a repository, or --user")
     if user and (name or same or platforms or triggers):
         raise click.UsageError("--as, --same, --platform and --trigger are about one repository: leave out --user")
+    if user and hooks:
+        raise click.UsageError("--hooks are of one repository: leave out --user")
     if len(triggers) > 5:
         raise click.UsageError("at most five --trigger")
     chosen = [one.strip().lower() for given in agents for one in given.split(",") if one.strip()]
@@ -58,7 +64,7 @@ def command(  # type: ignore[no-untyped-def]
         project, place, bound = binding.register(session.root, folder, **known, dry_run=True)
         former = identity.resolve(session.root, None, [identity.Claim("flag", place)]).project
     ahead = plan.registration(
-        folder, chosen, server(_changes.code(session), session.root, portable), triggers, os.environ
+        folder, chosen, server(_changes.code(session), session.root, portable), triggers, os.environ, hooks
     )
     if folder and former and former != project and former in projects.load(session.root).entries:
         ahead.notes.append(f"what was remembered for {former} stays with that name: {project} starts without it")

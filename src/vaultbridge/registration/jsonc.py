@@ -183,13 +183,16 @@ def remove(text: str, path: tuple[str, ...]) -> str:
     if holder is None or member is None:
         return text
     at = holder.members.index(member)
-    start, end = member.start, member.value.end
+    return cut(text, member.start, member.value.end, holder.members[at - 1].value.end if at else None)
+
+
+def cut(text: str, start: int, end: int, before: int | None) -> str:
+    """`text` without the member or item from `start` to `end`; `before` is where the one before it ends."""
     reader = _Reader(text)
     comma = reader.skip(end)
     if text[comma : comma + 1] == ",":
         end = comma + 1
-    elif at:  # the last one: the comma before it has to go
-        before = holder.members[at - 1].value.end
+    elif before is not None:  # the last one: the comma before it has to go
         comma = reader.skip(before)
         text = text[:comma] + text[comma + 1 :]
         start, end = start - 1, end - 1

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vaultbridge.registration import clients, files, record, section
+from vaultbridge.registration import clients, files, hooks, record, section
 from vaultbridge.registration.command import VARIABLE, Command
 from vaultcore import repository
 from vaultcore.errors import VaultError
@@ -48,9 +48,14 @@ class Plan:
 
 
 def registration(
-    folder: str | None, agents: list[str], command: Command, triggers: list[str], env: Mapping[str, str]
+    folder: str | None,
+    agents: list[str],
+    command: Command,
+    triggers: list[str],
+    env: Mapping[str, str],
+    hooked: bool = False,
 ) -> Plan:
-    """Plan to register `agents` in `folder`, or with None for the user."""
+    """Plan to register `agents` in `folder`, or with None for the user; `hooked`: with hooks in that folder."""
     plan = Plan(folder or "user")
     for name in agents:
         client = clients.CLIENTS[name]
@@ -66,6 +71,8 @@ def registration(
             plan.notes.append(f"{path} is left alone ({error}): put this into it yourself")
             plan.snippets.append((path, clients.snippet(client, command)))
     if folder:
+        if hooked:
+            _write_hooks(plan, folder, agents, command)
         _write_section(plan, folder, agents, triggers)
         if not command.portable:
             _exclude(plan, folder)
@@ -92,6 +99,9 @@ def unregistration(root: str, folder: str | None, env: Mapping[str, str]) -> Pla
             _strip(plan, path, created=False)
             plan.agents += [name] if name not in plan.agents else []
     if folder:
+        for path in (one for agent in hooks.AGENTS for one in hooks.paths(agent, folder)):
+            if path not in plan.changes and os.path.isfile(path) and hooks.registered(plan.text(path) or ""):
+                _strip(plan, path, created=False)
         for name in ("AGENTS.md", "CLAUDE.md"):
             path = os.path.join(folder, name)
             if path not in plan.changes and os.path.isfile(path) and section.START in (plan.text(path) or ""):
@@ -147,6 +157,11 @@ def _strip(plan: Plan, path: str, created: bool) -> None:
         plan.notes.append(f"{path} is left alone: it is no longer UTF-8 text")
         return
     rest, empty = section.remove(text), False
+    try:
+        rest = hooks.remove(rest) if path.endswith(".json") else rest
+    except clients.Unsuitable as error:
+        plan.notes.append(f"{path} is left alone ({error}): remove the hooks of the vault yourself")
+        return
     for client in _readers(path):
         try:
             rest = clients.remove(client, rest)
@@ -162,6 +177,8 @@ def _strip(plan: Plan, path: str, created: bool) -> None:
 
 def _ours(path: str, data: bytes) -> bool:
     text = data.decode("utf-8", "replace")
+    if path.endswith(".json") and hooks.registered(text):
+        return True
     return section.START in text or any(clients.registered(client, text) for client in _readers(path))
 
 
@@ -169,6 +186,25 @@ def _readers(path: str) -> list[clients.Client]:
     suffix = {".json": "json", ".toml": "toml"}.get(os.path.splitext(path)[1], "")
     found = {client.KEY: client for client in clients.CLIENTS.values() if client.FORM == suffix}
     return list(found.values())
+
+
+def _write_hooks(plan: Plan, folder: str, agents: list[str], command: Command) -> None:
+    for agent in agents:
+        if agent not in hooks.AGENTS:
+            plan.notes.append(f"{agent} has no hooks that the vault knows: they are for {', '.join(hooks.AGENTS)}")
+            continue
+        path = hooks.path(agent, folder, command)
+        try:
+            _contained(path, folder)
+            text = plan.text(path)
+            if text is None:
+                raise clients.Unsuitable("it is not UTF-8 text")
+            plan.write(path, hooks.put(text, agent, command), agent)
+            if agent in hooks.REMARKS:
+                plan.notes.append(hooks.REMARKS[agent])
+        except clients.Unsuitable as error:
+            plan.notes.append(f"{path} is left alone ({error}): put these hooks into it yourself")
+            plan.snippets.append((path, hooks.snippet(agent, command)))
 
 
 def _write_section(plan: Plan, folder: str, agents: list[str], triggers: list[str]) -> None:

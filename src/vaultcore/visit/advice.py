@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST, BYTES = 3, 1_500
 FILES = 20  # of one tool call
 RESERVE = 60  # bytes kept for the line that says how many more there are
-READING = frozenset(("read_file", "read_many_files"))  # tools of Gemini, which takes no context before an edit
+READING = "read_file"  # of Gemini, which takes no context before an edit: it is told when it reads
 
 
 def on(event: Event, guest: Guest) -> str:
@@ -26,7 +26,7 @@ def on(event: Event, guest: Guest) -> str:
     paths = list(dict.fromkeys(guests.real(write.path) for write in event.writes()))[:FILES]
     if not paths:
         return ""
-    if event.text("tool_name") not in READING:
+    if event.text("tool_name") != READING:
         edited = {path for many in guest.session.all("edited") if isinstance(many, list) for path in many}
         new = [path for path in paths if path not in edited]
         if new:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BYTES = 2_000
 MEMORIES, QUESTIONS = 5, 4
+ASKED = 500  # bytes for the open questions
 RESERVE = 120  # bytes kept for the line that says how much more there is
 RECORD = "work-record"
 OPEN = ("open", "open questions", "open loops")
@@ -32,9 +33,8 @@ def text(guest: Guest) -> str:
     body, count = served.fit(_head(guest), [*questions, *record, *memories], BYTES - RESERVE)
     told = max(0, count - len(questions) - len(record))
     rest = total - told
-    tail = (
-        f"{rest} more {'memory reaches' if rest == 1 else 'memories reach'} it: recall. Notes: search." if rest else ""
-    )
+    verb = "memory reaches" if rest == 1 else "memories reach"
+    tail = f"{rest} more {verb} it: recall. Notes: search." if rest else ""
     body = f"{body}\n{tail}" if tail else body
     guest.audit(
         "told_at_start", memories=told, of=total, record=bool(record), open=len(questions), bytes=len(body.encode())
@@ -48,8 +48,8 @@ def _head(guest: Guest) -> str:
         who = f"the vault knows this repository as {fence.flat(caller.project, 60)}"
     elif caller.contested:
         who = (
-            f"{fence.flat(caller.name, 60)} is the name of another repository in the vault, so only general memories come "
-            "(om register PATH --as NEWNAME, or --same)"
+            f"{fence.flat(caller.name, 60)} is the name of another repository in the vault, so only general memories "
+            "come (om register PATH --as NEWNAME, or --same)"
         )
     else:
         who = "the vault does not know this repository, so only general memories come"
@@ -67,7 +67,7 @@ def _memories(guest: Guest, mark: str) -> tuple[list[str], int]:
         wanted = [rel for rel, values in _rows(guest) if _may_see(guest, values)]
     store = guest.shelf.store(folder, wanted)
     entries = [e for e in selection.select(store, guest.reader).entries]
-    return [served.memory(guest, store, e, mark, 160) for e in entries[:MEMORIES]], len(entries)
+    return [served.memory(guest, store, e, mark, 120, 160) for e in entries[:MEMORIES]], len(entries)
 
 
 def _rows(guest: Guest) -> list[tuple[str, dict[str, Any]]]:
@@ -119,9 +119,11 @@ def _work(guest: Guest, mark: str) -> tuple[list[str], list[str]]:
         questions += [(note.rel, asked) for asked in _open(note)]
     if not questions:
         return record, []
-    lines = [f"- {fence.flat(asked, 140)} ({fence.flat(rel, 100)})" for rel, asked in questions[:QUESTIONS]]
-    if len(questions) > QUESTIONS:
-        lines.append(f"- and {len(questions) - QUESTIONS} more")
+    lines = [f"- {fence.flat(asked, 120)} ({fence.flat(rel, 80)})" for rel, asked in questions[:QUESTIONS]]
+    while len(lines) > 1 and sum(len(line.encode("utf-8", "replace")) for line in lines) > ASKED:
+        lines.pop()
+    if len(questions) > len(lines):
+        lines.append(f"- and {len(questions) - len(lines)} more")
     return record, [fence.frame("open", mark, "\n".join(lines))]
 
 
