@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ def blank_spans(text: str, comments: bool = True) -> str:
     """Inline code and comments within lines or paragraphs, in linear time: each opener is paired through a table of
     closers.
     """
+    from bisect import bisect_right
+
     marks = [(m.start(), m.end(), m[0]) for m in _MARK.finditer(text)]
     paragraph, where, last = 0, [], 0
     closers: dict[tuple[int, int], list[int]] = {}

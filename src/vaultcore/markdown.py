@@ -8,7 +8,6 @@ Lines are 1-based lines of the whole file, properties included.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 from .inline import blank_spans, markdown_links, spaces, wikilinks
 
@@ -134,6 +133,9 @@ class Document:
         return self._starts
 
     def line_at(self, offset: int) -> int:
+        """The line that holds the character at `offset`."""
+        from bisect import bisect_right
+
         return bisect_right(self.starts, offset)
 
     @property

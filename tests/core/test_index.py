@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -449,3 +450,26 @@ def build(root: Path, steps: list[tuple[list[str], str]]) -> None:
                 path.symlink_to({"link": root / "real", "out": root.parent, "loop": path.parent}[what])
         except OSError:
             pass  # a file where a folder should be, or there already: another tree than planned is as good
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_index_with_flipped_bytes_heals_or_answers(vault: Vault, seed: int) -> None:
+    root = vault({f"n/{i}.md": f"---\naliases: [al{i}]\n---\n# N {i}\nword{i} [[{i + 1}]] #t\n" for i in range(60)})
+    write_tree(root, {"memories/m.md": "# M\nlesson\n"})
+    index = open_index(str(root))
+    index.refresh()
+    index.ask(lambda c: c.execute("pragma wal_checkpoint(truncate)").fetchall())
+    index.close()
+    flip = random.Random(seed)
+    data = bytearray(database(root).read_bytes())
+    for _ in range((3, 30, 300, 3000)[seed % 4]):
+        data[flip.randrange(len(data))] = flip.randrange(256)
+    database(root).write_bytes(data)
+    index = open_index(str(root))
+    for _ in range(2):
+        assert index.refresh(full=True).ready
+        _ = index.links_to("n/3.md"), index.memories(), index.rank_memories("lesson"), index.tags(), index.state()
+        _ = [(row.headings, row.properties, row.aliases) for row in index.notes()]
+    write_tree(root, {"n/new.md": "# New\n"})
+    index.note_written("n/new.md")
+    assert "n/new.md" in rels(index)

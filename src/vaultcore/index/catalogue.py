@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from .freshness import Freshness
-from .rows import LinkRow, MemoryRow, Row
+from .rows import LinkRow, MemoryRow, Row, loads
+from .store import meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Index(Freshness):
     @property
     def memories_version(self) -> int:
         """Grows with every change under the memory root."""
-        return int(self.ask(lambda c: c.execute("select value from meta where key='memories'").fetchone()[0]))
+        return int(self.ask(lambda c: meta(c, "memories")))
 
     def _cached(self, name: str, version: int, make: Callable[[], T]) -> T:
         held = self._cache.get(name)
@@ -211,8 +212,6 @@ class Index(Freshness):
         """Every file under the memory root, parsed, sorted by path. The list is shared: do not change it or its
         rows.
         """
-        import json
-
         query = (
             "select n.rel, n.size, n.mtime_ns, n.sha, n.title, n.properties, m.body, n.private, n.problem, n.conflict"
             " from notes n join memories m on m.note=n.id where n.gone=0"
@@ -233,7 +232,7 @@ class Index(Freshness):
 
         rels, rows = self.ask(work)
         for rel, size, mtime_ns, sha, title, properties, body, private, problem, conflict in rows:
-            values = json.loads(properties)
+            values = loads(properties, {})
             parsed[rel] = MemoryRow(rel, size, mtime_ns, sha, title, values, body, private, problem, bool(conflict))
         found = [parsed[rel] for (rel,) in rels if rel in parsed]
         self._cache["memories"] = (version, found)

@@ -18,7 +18,7 @@ from vaultcore.errors import Problem
 
 from .reading import BATCH, BUDGET, Reading, below
 from .rows import Refresh
-from .store import Trouble
+from .store import Trouble, meta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Freshness(Reading):
         """Take over what other processes have written since."""
 
         def work(connection: sqlite3.Connection) -> tuple[int, list[Any]]:
-            generation = connection.execute("select value from meta where key='generation'").fetchone()[0]
+            generation = meta(connection, "generation")
             if generation == self._generation:
                 return generation, []
             query = "select rel, id, size, mtime_ns, ino, seen_ns, gone from notes where gen>?"
@@ -144,7 +144,7 @@ class Freshness(Reading):
             return
 
         def work(connection: sqlite3.Connection) -> str:
-            return str(connection.execute("select value from meta where key='memory_root'").fetchone()[0])
+            return str(meta(connection, "memory_root"))
 
         before = self._store.run(work)
         self._memories_in = root

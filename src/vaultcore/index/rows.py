@@ -7,9 +7,22 @@ import json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     from vaultcore.errors import Problem
+
+    T = TypeVar("T")
+
+
+def loads(text: str, otherwise: T) -> T:
+    """JSON from the index; `otherwise` when it is empty, or damaged in a way that SQLite did not notice."""
+    if len(text) == 2:
+        return otherwise
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        return otherwise
+    return found if isinstance(found, type(otherwise)) else otherwise
 
 
 class Row:
@@ -38,22 +51,22 @@ class Row:
 
     @property
     def aliases(self) -> list[str]:
-        return [] if self._aliases == "[]" else json.loads(self._aliases)
+        return loads(self._aliases, [])
 
     @property
     def tags(self) -> list[str]:
         """Tags of properties and body, without `#`."""
-        return [] if self._tags == "[]" else json.loads(self._tags)
+        return loads(self._tags, [])
 
     @property
     def properties(self) -> dict[str, Any]:
         """The properties, empty when they are larger than 16 KB as JSON."""
-        return json.loads(self._more(self.id)[0])  # type: ignore[no-any-return]
+        return loads(self._more(self.id)[0], {})  # type: ignore[no-any-return]
 
     @property
     def headings(self) -> list[tuple[int, str, int]]:
         """(level, text, line), at most 200."""
-        return [tuple(h) for h in json.loads(self._more(self.id)[1])]
+        return [tuple(h) for h in loads(self._more(self.id)[1], [])]
 
 
 class MemoryRow:

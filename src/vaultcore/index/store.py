@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Store:
             seen = self.remade
             try:
                 connection = self._take()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 self._mend(error, seen)
                 continue
             if connection is self._memory:
@@ -68,7 +68,7 @@ class Store:
                     return self._call(connection, work)
             try:
                 result = self._call(connection, work)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 self._drop(connection)
                 self._mend(error, seen)
                 continue
@@ -94,7 +94,7 @@ class Store:
         def transaction(connection: sqlite3.Connection) -> T:
             connection.execute("begin immediate")
             try:
-                generation = connection.execute("select value from meta where key='generation'").fetchone()[0] + 1
+                generation = meta(connection, "generation") + 1
                 result = work(connection, generation)
                 if news is None or news(result):
                     connection.execute("update meta set value=? where key='generation'", (generation,))
@@ -192,7 +192,7 @@ class Store:
         self._inode, _ = _state(self.path)
         return connection
 
-    def _mend(self, error: sqlite3.Error, seen: int) -> None:
+    def _mend(self, error: sqlite3.Error | UnicodeDecodeError, seen: int) -> None:
         """Decide what an SQLite error means: refuse, work in memory, or replace the file."""
         import sqlite3
 
@@ -200,7 +200,9 @@ class Store:
         low = said.lower()
         if isinstance(error, (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.IntegrityError)):
             raise error
-        if not isinstance(error, sqlite3.DatabaseError):
+        if isinstance(error, UnicodeDecodeError):
+            said, low = "its text is damaged", ""
+        elif not isinstance(error, sqlite3.DatabaseError):
             raise error
         if "locked" in low or "busy" in low:
             raise Trouble("another process keeps the index locked: try again in a moment")
@@ -209,7 +211,7 @@ class Store:
         elif "readonly" in low or "unable to open" in low or "read-only" in low:
             with self._lock:
                 self._in_memory(f"{self.path} can't be opened ({said})")
-        elif low.startswith(("near ", "fts5:", "no such column", "unterminated")):
+        elif low.startswith(("near ", "fts5:", "unterminated")):
             raise error  # our own statement is wrong: no reason to throw an index away
         else:
             with self._lock:
@@ -268,6 +270,16 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or attempt == 39:
                 raise
             time.sleep(0.05)
+
+
+def meta(connection: sqlite3.Connection, key: str) -> Any:
+    """One value of the index's own table; DatabaseError, as for any damage, when it is not there."""
+    import sqlite3
+
+    row = connection.execute("select value from meta where key=?", (key,)).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError(f"the index has lost its {key}")
+    return row[0]
 
 
 def _state(path: str) -> tuple[int, int]:
