@@ -232,7 +232,7 @@ class Index(Freshness):
 
         rels, rows = self.ask(work)
         for rel, size, mtime_ns, sha, title, properties, body, private, problem, conflict in rows:
-            values = loads(properties, {})
+            values: dict[str, Any] = loads(properties, {})
             parsed[rel] = MemoryRow(rel, size, mtime_ns, sha, title, values, body, private, problem, bool(conflict))
         found = [parsed[rel] for (rel,) in rels if rel in parsed]
         self._cache["memories"] = (version, found)

@@ -61,12 +61,13 @@ class Row:
     @property
     def properties(self) -> dict[str, Any]:
         """The properties, empty when they are larger than 16 KB as JSON."""
-        return loads(self._more(self.id)[0], {})  # type: ignore[no-any-return]
+        return loads(self._more(self.id)[0], {})
 
     @property
     def headings(self) -> list[tuple[int, str, int]]:
         """(level, text, line), at most 200."""
-        return [tuple(h) for h in loads(self._more(self.id)[1], [])]
+        found: list[Any] = loads(self._more(self.id)[1], [])
+        return [tuple(h) for h in found]
 
 
 class MemoryRow:
