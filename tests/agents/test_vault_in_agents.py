@@ -60,6 +60,8 @@ def test_the_manual_and_the_skills_are_there_from_the_first_turn(clone: Bench) -
     assert sent.count(MANUAL) == 1
     for name in ("om-standup", "om-recall", "obsidian-bases", "vault-search"):
         assert name in sent, name
+    if clone.agent == "gemini":
+        assert "vault-librarian" in sent and "Examines the vault's structure" in sent.replace("\\u0027", "'")
 
 
 def test_a_command_runs_to_its_first_call_of_om(clone: Bench) -> None:

@@ -82,7 +82,7 @@ def test_a_broken_local_manifest_stops_before_anything_is_done(copy: Path) -> No
 def test_going_back_says_what_is_missing(copy: Path) -> None:
     profiles.apply(str(copy), "minimal")
     said = profiles.apply(str(copy), "engineer")
-    assert any("is not here" in line and "git checkout" in line for line in said)
+    assert any("is not here" in line and "git history" in line for line in said)
 
 
 def test_every_name_in_a_profile_exists() -> None:

@@ -51,7 +51,7 @@ class Plan:
             said.append(f"keeps what you have changed: {', '.join(self.keep)}")
         if self.missing:
             shown = ", ".join(self.missing[:5]) + (" …" if len(self.missing) > 5 else "")
-            said.append(f"belongs to it and is not here: {shown}; git checkout HEAD -- PATH brings a file back")
+            said.append(f"belongs to it and is not here: {shown}; take it from your git history or a release")
         return said
 
 
