@@ -172,6 +172,8 @@ class _Round:
         chunk = pointer.chunk or self.first_chunk(row)
         hit.line0, hit.line1 = chunk.line0, chunk.line1
         hit.line, hit.snippet, matched = excerpt.cut(live, chunk.line0, chunk.line1, self.pattern)
+        if not hit.snippet:  # a note of properties only
+            hit.snippet = row.description or ""
         hit.heading = heading_above(row.headings, hit.line, row.title)
         hit.why = pointer.why
         if pointer.why == "words":
