@@ -157,10 +157,14 @@ def retired_texts(subject: Subject) -> set[str]:
     return {record.core(e.record.body).strip() for e in found.entries if e.state == "superseded"}
 
 
-AREAS = ("parser", "uploader", "gateway", "billing", "mailer", "indexer", "scheduler", "renderer", "login", "exporter",
-         "importer", "cache", "broker", "worker", "search")  # fmt: skip
-THINGS = ("rate limit", "retry budget", "timeout", "batch size", "queue depth", "memory ceiling", "page size", "backoff",
-          "pool size", "log level", "shard count", "lease time", "token lifetime", "header size", "disk quota", "warm-up")  # fmt: skip
+AREAS = (
+    "parser uploader gateway billing mailer indexer scheduler renderer login exporter importer cache broker "
+    "worker search"
+).split()
+THINGS = (
+    "rate limit,retry budget,timeout,batch size,queue depth,memory ceiling,page size,backoff,pool size,log level,"
+    "shard count,lease time,token lifetime,header size,disk quota,warm-up"
+).split(",")
 QUALIFIERS = ("", "south", "north", "for guests", "in staging", "on Windows", "per tenant", "during import")
 
 
@@ -184,7 +188,12 @@ def qualified(folder: str, rule: str) -> dict[str, Any]:
             subject.remember(title, body)
         except Exception:
             refused += 1
-    return {"titles": 1_000, "retired_wrong": len(retired_texts(subject)), "refused": refused, "disputed": disputed(subject)}
+    return {
+        "titles": 1_000,
+        "retired_wrong": len(retired_texts(subject)),
+        "refused": refused,
+        "disputed": disputed(subject),
+    }
 
 
 def disputed(subject: Subject) -> int:
@@ -243,7 +252,10 @@ def scale(folder: str) -> dict[str, Any]:
             recalls.append((time.perf_counter() - started) * 1000)
         for i in range(40):
             started = time.perf_counter()
-            subject.remember(f"Lesson {chr(97 + i % 26)}{i} of the {AREAS[i % 15]}", f"Case {i * 7919} shows {THINGS[i % 16]} matters {i}.")
+            subject.remember(
+                f"Lesson {chr(97 + i % 26)}{i} of the {AREAS[i % 15]}",
+                f"Case {i * 7919} shows {THINGS[i % 16]} matters {i}.",
+            )
             writes.append((time.perf_counter() - started) * 1000)
         found[str(count)] = {
             "first_call": round(first, 1),
@@ -274,7 +286,9 @@ def seed(root: str, count: int) -> None:
             "confidence": "inferred",
             "recorded_at": f"2026-{month:02d}-{1 + i % 28:02d}T10:00:00.000Z",
         }
-        body = " ".join(f"Step {i * 31 + j} of the {AREAS[j % 15]} touches its {THINGS[(i + j) % 16]}." for j in range(8))
+        body = " ".join(
+            f"Step {i * 31 + j} of the {AREAS[j % 15]} touches its {THINGS[(i + j) % 16]}." for j in range(8)
+        )
         path = Path(root, "memories", f"2026/{month:02d}", f"2026-{month:02d}-{1 + i % 28:02d} n{i}.md")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(record.render(facets, title, body, []))
@@ -283,7 +297,18 @@ def seed(root: str, count: int) -> None:
 def table(result: dict[str, Any]) -> str:
     """The figures as lines."""
     lines = [f"FactConsolidation 6k, arm {result['arm']}, auto_retire {result['auto_retire']}"]
-    for name in ("top1", "any_at_k", "stale_at_k", "unmarked_stale_at_k", "retired_right", "retired_wrong", "missed", "refused", "p50", "p95"):
+    for name in (
+        "top1",
+        "any_at_k",
+        "stale_at_k",
+        "unmarked_stale_at_k",
+        "retired_right",
+        "retired_wrong",
+        "missed",
+        "refused",
+        "p50",
+        "p95",
+    ):
         lines.append(f"  {name:22}{result[name]}")
     lines.append(f"  same after restart    {all(result['stable'].values())}")
     for name in ("qualified", "pairs", "scale"):

@@ -85,7 +85,8 @@ def left_out(found: Selection) -> list[str]:
     """What stands behind the answer and is not shown, by state, with the way to it."""
     lines = []
     ways = {
-        "superseded": "history", "archived": "archived", "rejected": "rejected", "candidate": "candidates", "expired": "expired", "upcoming": "expired",
+        "superseded": "history", "archived": "archived", "rejected": "rejected", "candidate": "candidates",
+        "expired": "expired", "upcoming": "expired",
     }  # fmt: skip
     for state, count in sorted(found.left_out.items()):
         lines.append(f'{count} {state} (include ["{ways.get(state, "history")}"])')

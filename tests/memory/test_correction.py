@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.memory.conftest import writer
 
+from tests.memory.conftest import writer
 from vaultcore.errors import Refusal
 from vaultcore.memory import selection
 from vaultcore.memory.memories import Memories, Writer

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.memory.conftest import writer
 
+from tests.memory.conftest import writer
 from vaultcore.errors import Refusal
 from vaultcore.memory import contract, reach, selection
 from vaultcore.memory.memories import Memories, Writer

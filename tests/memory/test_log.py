@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.conftest import ROOT
 from tests.memory.conftest import a_person, writer
-
 from vaultcore import places
 from vaultcore.errors import Refusal, VaultError
 from vaultcore.memory import rulings, selection

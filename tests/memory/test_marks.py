@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.memory.world import FRAME, Bridge, ident, memory, om, person, titles
 
 Vault = Callable[..., Path]
@@ -532,7 +533,6 @@ def test_e7_a_tick_is_offered_and_applied_only_by_a_person(world: Path, tmp_path
 
 
 def test_e7_changed_text_is_a_new_question(world: Path, tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
     memory(world, "trusted", "Everything is fine.", scope="general", flags=["no-generality"])
     assert person(world, "review", answers=("trust",))[0] == 0
     assert json.loads(om(world, "review", "--json").stdout) == []

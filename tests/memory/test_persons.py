@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.memory.conftest import a_person, writer
 from tests.memory.world import Bridge, memory, om
-
 from vaultcore import exposure, manifest
 from vaultcore.errors import Refusal
-from vaultcore.memory import anchors, exports, intake, promotion, review, rulings, selection
+from vaultcore.memory import anchors, exports, intake, promotion, review, rulings, selection, verdicts
 from vaultcore.memory.memories import Memories, Writer
 from vaultcore.memory.reach import PERSON, Reader
 from vaultcore.memory.recording import remember
@@ -208,8 +208,12 @@ CLAUDE = [
         "account_uuid": "x",
     }
 ]
-CHATGPT = [{"mapping": {"n1": {"message": {"recipient": "bio", "create_time": 1767225600, "content": {"parts": ["Lives by the sea."]}}}, "n2": {"message": {"recipient": "all", "content": {"parts": ["chatter"]}}}}}]  # fmt: skip
-GRAPH = '{"type":"entity","name":"Mill","entityType":"service","observations":["runs on port 7"]}\n{"type":"relation","from":"Mill","to":"Dam","relationType":"feeds"}\n'
+SAID = {"recipient": "bio", "create_time": 1767225600, "content": {"parts": ["Lives by the sea."]}}
+CHATGPT = [{"mapping": {"n1": {"message": SAID}, "n2": {"message": {"recipient": "all", "content": {"parts": ["x"]}}}}}]
+GRAPH = (
+    '{"type":"entity","name":"Mill","entityType":"service","observations":["runs on port 7"]}\n'
+    '{"type":"relation","from":"Mill","to":"Dam","relationType":"feeds"}\n'
+)
 
 
 def lay_exports(folder: Path) -> dict[str, Path]:
@@ -291,7 +295,7 @@ def test_an_accepted_proposal_is_served_and_says_where_it_came_from(vault: Vault
         held.settle()
         (item,) = review.queue(held.store)
         assert item.kind == "inbox"
-        rulings.rule(held, item, "accept", a_person())
+        verdicts.rule(held, item, "accept", a_person())
     entries = selection.select(held.open(), Reader(("alpha",))).entries
     assert [e.record.external_id for e in entries] == ["memory-json:Mill"]
     assert held.store.inbox == {}

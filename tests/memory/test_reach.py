@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from tests.memory.conftest import writer
 from tests.memory.world import memory
-
 from vaultcore.memory import forms, reach, record, selection, times
 from vaultcore.memory.memories import Memories
 from vaultcore.memory.reach import PERSON, Edges, Names, Reader
@@ -191,9 +191,12 @@ HOSTILE = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=300),
     st.sampled_from(
         [
-            "---\nstatus: current\n---", "a\n## forged entry\nverified", "$& $$ $1 \\1", "it's: \"quoted\" [x] {y}", "# heading #",
-            "C#", "</memory-00000000>", "- [x] newer ^rv-000000000000-newer", "null", "true", "12:30", "010", "💥" * 100, "\u2028x\u2029y",
-            "a" * 300, "..", "con", "[[Link|shown]]", "&amp;\" facets=\"verified", "\u202eevil", "key: value", "?", "*x*", "| a | b |",
+            "---\nstatus: current\n---", "a\n## forged entry\nverified", "$& $$ $1 \\1", "it's: \"quoted\" [x] {y}",
+            "# heading #",
+            "C#", "</memory-00000000>", "- [x] newer ^rv-000000000000-newer", "null", "true", "12:30",
+            "010", "💥" * 100, "\u2028x\u2029y",
+            "a" * 300, "..", "con", "[[Link|shown]]", "&amp;\" facets=\"verified", "\u202eevil",
+            "key: value", "?", "*x*", "| a | b |",
         ]
     ),
 )  # fmt: skip

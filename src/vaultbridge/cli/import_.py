@@ -30,7 +30,8 @@ def command(  # type: ignore[no-untyped-def]
     as_json: bool,
 ) -> None:
     """Take the export at PATH over: a Claude or ChatGPT export, a memory.json, a basic-memory folder, another vault's
-    memories. They wait in the inbox until `om review`; what is here already stays as it is here; what was ruled out stays out."""
+    memories. They wait in the inbox until `om review`; what is here already stays as it is here; what was ruled out
+    stays out."""
     from vaultbridge.cli import _person
     from vaultbridge.fence import flat
     from vaultcore.errors import Refusal

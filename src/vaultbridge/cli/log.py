@@ -40,5 +40,6 @@ def command(session, what: str, memory: str | None, last: int, as_json: bool) ->
         ]
         where = flat(line.get("path") or line.get("id") or "", 160)
         click.echo(
-            f"{line.get('at', '')}  {line.get('op', ''):<10} {flat(line.get('channel', ''), 10):<8} {flat(line.get('caller', ''), 30)}  {where}  {' '.join(extra)}"
+            f"{line.get('at', '')}  {line.get('op', ''):<10} {flat(line.get('channel', ''), 10):<8} "
+            f"{flat(line.get('caller', ''), 30)}  {where}  {' '.join(extra)}"
         )

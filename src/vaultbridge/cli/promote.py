@@ -10,7 +10,7 @@ import click
 @click.argument("marker", required=False)
 @click.pass_obj
 def command(session, memory: str, marker: str | None) -> None:  # type: ignore[no-untyped-def]
-    """Serve MARKER (note#^block or note#Heading) in place of MEMORY; without MARKER, accept a proposal from the inbox."""
+    """Serve MARKER (note#^block or note#Heading) in place of MEMORY; without MARKER, accept a proposal."""
     from vaultbridge.cli import _person
     from vaultcore.memory import rulings
 

@@ -62,7 +62,8 @@ def as_data(bridge, caller, given) -> str:  # type: ignore[no-untyped-def]
     )  # fmt: skip
     rows = [
         {
-            "id": e.record.key, "title": e.record.title, "path": e.record.rel, "state": e.state, "scope": e.record.scope,
+            "id": e.record.key, "title": e.record.title, "path": e.record.rel, "state": e.state,
+            "scope": e.record.scope,
             "projects": e.record.projects, "platforms": e.record.platforms, "confidence": e.record.confidence,
             "date": e.record.date, "beside": [r.key for r in e.by], "body": e.record.body,
         }

@@ -12,10 +12,10 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="What waits, as JSON; decides nothing.")
 @click.pass_obj
 def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-untyped-def]
-    """Decide on conflicts, candidates, proposals and expiring memories. What you ticked in memories/Review.md is offered
-    as the answer; nothing is applied without you."""
+    """Decide on conflicts, candidates, proposals and expiring memories. What you ticked in memories/Review.md is
+    offered as the answer; nothing is applied without you."""
     from vaultbridge.cli import _person
-    from vaultcore.memory import review, rulings
+    from vaultcore.memory import review, rulings, verdicts
 
     if not (listing or as_json):
         _person.require("review")
@@ -56,7 +56,7 @@ def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-u
             if fresh is None:
                 click.echo("It has changed meanwhile and is asked again next time.")
                 continue
-            click.echo(rulings.rule(held, fresh, answer, _person.writer()))
+            click.echo(verdicts.rule(held, fresh, answer, _person.writer()))
     if not listing:
         with held.lock():
             held.settle()

@@ -14,7 +14,7 @@ def command(session, key: str, verdict: str, reason: str) -> None:  # type: igno
     """Give VERDICT on the question KEY of `om review`. KEY may also be a memory's id with the verdict reject."""
     from vaultbridge.cli import _person
     from vaultcore.errors import Refusal
-    from vaultcore.memory import review, rulings
+    from vaultcore.memory import review, rulings, verdicts
 
     _person.require("rule")
     bridge, held = _person.opened(session.root)
@@ -22,7 +22,7 @@ def command(session, key: str, verdict: str, reason: str) -> None:  # type: igno
         held.settle()
         item = next((i for i in review.queue(held.store) if i.key == key), None)
         if item is not None:
-            said = rulings.rule(held, item, verdict, _person.writer(), reason)
+            said = verdicts.rule(held, item, verdict, _person.writer(), reason)
         elif verdict == "reject":
             rulings.reject(held, rulings.find(held, key), _person.writer(), reason or "a person rejected it")
             said = f"reject: {review.MEANING['reject']}."

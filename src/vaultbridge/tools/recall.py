@@ -17,7 +17,8 @@ TOOL: dict[str, Any] = {
     "title": "Recall memories",
     "description": (
         "Lessons that reach this project: project before platform before general, newest first; a query reorders, it "
-        "drops none. Only what holds now. DISPUTED means two contradict each other: both come back, check before relying."
+        "drops none. Only what holds now. DISPUTED means two contradict each other: both come back, check before "
+        "relying."
     ),
     "inputSchema": schema(
         [],

@@ -85,7 +85,8 @@ def report(outcome: Outcome) -> str:
     r = outcome.record
     assert r is not None
     if outcome.state == "known":
-        return f"Already recorded, nothing written: {flat(r.title, 200)!r} ({flat(r.key, 60)}) in {flat(outcome.rel, 300)}, {reach_of(r)}."
+        where = f"({flat(r.key, 60)}) in {flat(outcome.rel, 300)}, {reach_of(r)}"
+        return f"Already recorded, nothing written: {flat(r.title, 200)!r} {where}."
     verb = {
         "recorded": "Recorded",
         "would": "Would be recorded (dry run, nothing written)",
@@ -98,12 +99,14 @@ def report(outcome: Outcome) -> str:
         lines.append(f"Supersedes {flat(old.title, 200)!r} ({flat(old.key, 60)}).")
     for old in outcome.retired:
         lines.append(
-            f"Retired unasked, same key: {flat(old.title, 200)!r} ({flat(old.key, 60)}). If both hold, send that one again with "
+            f"Retired unasked, same key: {flat(old.title, 200)!r} ({flat(old.key, 60)}). If both hold, send that "
+            f"one again with "
             f'supersedes ["{r.key}"] and another title, or a person runs `om restore {flat(old.key, 60)}`.'
         )
     for old in outcome.disputed:
         lines.append(
-            f"It seems to contradict {flat(old.title, 200)!r} ({flat(old.key, 60)}): both stay and come back marked DISPUTED. "
+            f"It seems to contradict {flat(old.title, 200)!r} ({flat(old.key, 60)}): both stay and come back "
+            f"marked DISPUTED. "
             f'If this replaces it, send this again with supersedes ["{flat(old.key, 60)}", "{r.key}"].'
         )
     if outcome.forced:

@@ -58,7 +58,8 @@ def lines(told: Chronicle) -> list[str]:
         why = f": {fence.flat(line['reason'], 200)}" if line.get("reason") else ""
         who = fence.flat(line.get("caller") or "nobody", 60)
         rows.append(
-            f"- {fence.flat(line.get('at', ''), 24)} {fence.flat(line.get('op', ''), 20)} {fence.flat(about, 120)} by {who} ({fence.flat(line.get('channel', ''), 12)}){unasked}{why}"
+            f"- {fence.flat(line.get('at', ''), 24)} {fence.flat(line.get('op', ''), 20)} "
+            f"{fence.flat(about, 120)} by {who} ({fence.flat(line.get('channel', ''), 12)}){unasked}{why}"
         )
     if told.hidden:
         rows.append(f"{told.hidden} more of this chain do not reach you.")

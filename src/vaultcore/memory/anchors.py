@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 
 _GLOB = re.compile(r"[*?\[]")
 _CHURN = re.compile(
-    r"(?i)(?:^|/)(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|uv\.lock|poetry\.lock|"
-    r"pdm\.lock|pipfile\.lock|cargo\.lock|go\.sum|gemfile\.lock|composer\.lock|mix\.lock|flake\.lock|requirements[^/]*\.lock|"
-    r"changelog[^/]*|changes\.[^/]*|history\.[^/]*|readme[^/]*|\.github/.*|(?:dist|build|coverage|target|out|node_modules)/.*)$"
+    r"(?i)(?:^|/)(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|uv\.lock|"
+    r"poetry\.lock|"
+    r"pdm\.lock|pipfile\.lock|cargo\.lock|go\.sum|gemfile\.lock|composer\.lock|mix\.lock|flake\.lock|"
+    r"requirements[^/]*\.lock|"
+    r"changelog[^/]*|changes\.[^/]*|history\.[^/]*|readme[^/]*|\.github/.*|(?:dist|build|coverage|target|out|"
+    r"node_modules)/.*)$"
 )
 EXACT, GLOB, ANCESTOR, INSIDE = "exact", "glob", "ancestor", "inside"
 _compiled: dict[str, re.Pattern[str]] = {}
@@ -102,8 +105,8 @@ def pattern_of(glob: str) -> re.Pattern[str]:
 
 
 def relative(root: str, paths: list[str]) -> list[str]:
-    """`paths` (relative to `root`, or absolute inside it) as repository-relative ones; a Refusal for what lies outside."""
-    from ..errors import Refusal
+    """`paths` (relative to `root`, or absolute inside it) as repository-relative ones; a Refusal for one outside."""
+    from vaultcore.errors import Refusal
 
     real = os.path.realpath(root) if root else ""
     found: list[str] = []
@@ -155,7 +158,8 @@ class Fate:
 def fates(root: str, items: list[tuple[str, list[str], float, str]]) -> dict[str, Fate]:
     """What became of the code of each (key, scopes, known since in seconds, date): one listing and one log of the
     repository at `root` for all of them. Without git only what is missing is told."""
-    from .. import git
+    from vaultcore import git
+
     from . import times
 
     listed = git.files(root)

@@ -33,7 +33,7 @@ class Chronicle:
 def tell(store: Store, journal: Journal, reader: Reader, name: str) -> Chronicle:
     """The chronicle of the memory called `name` (id, title or path) as `reader` may know it; a Refusal when it sees
     none of that name."""
-    from ..errors import Refusal
+    from vaultcore.errors import Refusal
 
     entries = selection.select(store, reader, include=selection.INCLUDES).entries
     served = {e.record.rel: e for e in entries}

@@ -36,7 +36,7 @@ class Item:
 
 def kind_of(path: str) -> str:
     """Which of KINDS lies at `path`; a Refusal that names them when none does."""
-    from ..errors import Refusal
+    from vaultcore.errors import Refusal
 
     if os.path.isdir(path):
         if os.path.isfile(os.path.join(path, "conversations.json")) or os.path.isfile(
@@ -88,7 +88,7 @@ def _head(path: str) -> str:
 
 def _load(path: str) -> Any:
     """JSON, or JSON lines; a Refusal names the file that is neither."""
-    from ..errors import Refusal
+    from vaultcore.errors import Refusal
 
     try:
         if os.path.getsize(path) > LARGEST:
@@ -111,7 +111,7 @@ def _load(path: str) -> Any:
 
 
 def _kind_of_json(data: Any) -> str:
-    from ..errors import Refusal
+    from vaultcore.errors import Refusal
 
     rows = data if isinstance(data, list) else [data]
     first = next((r for r in rows if isinstance(r, dict)), {})
@@ -200,7 +200,7 @@ def _graph(data: Any) -> Iterator[Item]:
 
 def _basic(path: str) -> Iterator[Item]:
     """A basic-memory folder: one memory per note."""
-    from .. import properties
+    from vaultcore import properties
 
     for rel, data in _markdown(path):
         text, _ = properties.decode(data)

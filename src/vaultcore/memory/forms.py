@@ -17,7 +17,8 @@ _MARKS = re.compile(r"[*_~]{1,3}|^[>#\-+\s]+", re.M)
 _TAIL = re.compile(r"[\s.,;:!?\u3002\uff01\uff1f\uff0e\u2026\u00a1\u00bf]+$")
 
 STOP = frozenset(
-    "a an and are as at be been by for from has have if in into is it its of on or our so than that the their then there "
+    "a an and are as at be been by for from has have if in into is it its of on or our so than that the their "
+    "then there "
     "these this those to was we were when which with you your do does did will would should must can could "
     "der die das den dem des ein eine einen einem einer und oder ist sind im in von zu zum zur mit auf bei "
     "le la les un une des du de et ou est sont dans pour sur avec el los las una y o es son en para con por "
@@ -88,10 +89,12 @@ def singular(word: str) -> str:
 
 
 _WORDS = (
-    "updated update updates new newer newest revised revision final latest corrected correction fixed copy again current amended "
+    "updated update updates new newer newest revised revision final latest corrected correction fixed copy again "
+    "current amended "
     "neu neue neuer neues aktualisiert aktualisierung überarbeitet korrigiert korrektur endgültig aktuell kopie "
     "nouveau nouvelle mis mise à jour révisé corrigé définitif "
-    "nuevo nueva actualizado actualizada revisado corregido novo nova atualizado atualizada nuovo nuova aggiornato aggiornata "
+    "nuevo nueva actualizado actualizada revisado corregido novo nova atualizado atualizada nuovo nuova "
+    "aggiornato aggiornata "
     "nieuw bijgewerkt ny uppdaterad nowy nowa zaktualizowany "
     "новый новая новое обновлено обновление исправлено исправление"
 )

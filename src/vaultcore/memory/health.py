@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..manifest import Manifest
+    from vaultcore.manifest import Manifest
 
 OK, WARN, FAIL, NOTE = "ok", "warn", "fail", "note"
 NAMED = 5

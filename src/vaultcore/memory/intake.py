@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import contract, forms, record, times
+from . import forms, record, times
+from .declarations import refuse
 from .recording import remember
 
 TYPE_CHECKING = False
@@ -37,7 +38,7 @@ def take(
 ) -> Report:
     """Take `items` over, into the inbox or as they are. What is here already under the same external id stays as it
     is here (`kept` lists those that differ); what a person ruled out stays out."""
-    from ..errors import Refusal
+    from vaultcore.errors import Refusal
 
     report = Report()
     store = memories.open()
@@ -80,8 +81,9 @@ def _through_the_gate(
 
 
 def _as_it_is(memories: Memories, item: Item, writer: Writer, inbox: bool, dry_run: bool) -> str:
-    from .. import properties
-    from ..write import revision
+    from vaultcore import properties
+    from vaultcore.write import revision
+
     from . import markup, secrets
 
     with memories.lock():
@@ -96,13 +98,11 @@ def _as_it_is(memories: Memories, item: Item, writer: Writer, inbox: bool, dry_r
         text = f"{made.title}\n{made.body}"
         rule = secrets.find(text)
         if rule:
-            raise contract.refuse(
-                "secret", f"it holds what looks like a secret (rule {rule}).", "Take it out first.", rule=rule
-            )
+            raise refuse("secret", f"it holds what looks like a secret (rule {rule}).", "Take it out first.", rule=rule)
         if markup.find(text):
-            raise contract.refuse("swallowed-markup", "it holds the markup of a broken tool call.", "Mend it first.")
+            raise refuse("swallowed-markup", "it holds the markup of a broken tool call.", "Mend it first.")
         if store.tombstones.match(made) is not None:
-            raise contract.refuse("ruled-out", "a person has ruled it out.", "`om restore` lifts that.")
+            raise refuse("ruled-out", "a person has ruled it out.", "`om restore` lifts that.")
         body = forms.value(record.core(made.body))
         for rel in sorted(store.tables.body(body)):
             other = store.records[rel]

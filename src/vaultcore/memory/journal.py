@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 
 from . import record, times
+from .clones import clone_id, count, last_line, mend, month_files, raw_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 FOLDER = ".om/log"
 CHANNELS = ("agent", "hook", "import", "person", "external", "system")
 VERSION = 1
-_MONTH = re.compile(r"^\d{4}-\d{2}\.jsonl$")
 
 
 class Bad:
@@ -45,9 +44,9 @@ class Journal:
 
     @property
     def writer(self) -> str:
-        """This clone's id: beside git's own files (never committed), else in the cache; a copied folder gets its own."""
+        """This clone's id, beside git's own files (never committed), else in the cache; a copy gets its own."""
         if not self._writer:
-            self._writer = _writer(self.root)
+            self._writer = clone_id(self.root)
         return self._writer
 
     def append(self, op: str, channel: str, caller: str, **fields: Any) -> dict[str, Any]:
@@ -100,17 +99,17 @@ class Journal:
         if self._end and self._end[0] == path and self._end[1] == size:
             return self._end[2], self._end[3]
         if size > 0:
-            _mend(full)
+            mend(full)
         folder = os.path.dirname(full)
-        for name in reversed(_months(folder)):
-            last = _last_line(os.path.join(folder, name))
+        for name in reversed(month_files(folder)):
+            last = last_line(os.path.join(folder, name))
             if last:
                 try:
                     line = json.loads(last)
                     return int(line["seq"]), str(line["hash"])
                 except (ValueError, KeyError, TypeError):
                     # damaged by hand: the chain goes on from the bytes as they are, and verify names the line
-                    return _count(folder), digest({"damaged": last.decode("utf-8", "replace")})
+                    return count(folder), digest({"damaged": last.decode("utf-8", "replace")})
         return 0, ""
 
     def writers(self) -> list[str]:
@@ -128,9 +127,9 @@ class Journal:
         found: list[dict[str, Any]] = []
         for name in [writer] if writer else self.writers():
             folder = os.path.join(self.root, FOLDER, name)
-            files = _months(folder)
+            files = month_files(folder)
             for file in files[-months:] if months else files:
-                for raw in _raw(os.path.join(folder, file)):
+                for raw in raw_lines(os.path.join(folder, file)):
                     try:
                         line = json.loads(raw)
                     except ValueError:
@@ -147,8 +146,8 @@ class Journal:
         found: list[dict[str, Any]] = []
         for writer in self.writers():
             folder = os.path.join(self.root, FOLDER, writer)
-            for name in _months(folder):
-                for raw in _raw(os.path.join(folder, name)):
+            for name in month_files(folder):
+                for raw in raw_lines(os.path.join(folder, name)):
                     if any(w in raw for w in wanted):
                         try:
                             line = json.loads(raw)
@@ -186,9 +185,9 @@ def encode(line: dict[str, Any]) -> bytes:
 def _verify(root: str, writer: str) -> Bad | None:
     folder = os.path.join(root, FOLDER, writer)
     seq, prev, last = 0, "", ""
-    for name in _months(folder):
+    for name in month_files(folder):
         rel = f"{FOLDER}/{writer}/{name}"
-        for number, raw in enumerate(_raw(os.path.join(folder, name)), 1):
+        for number, raw in enumerate(raw_lines(os.path.join(folder, name)), 1):
             try:
                 line = json.loads(raw)
                 held = int(line["seq"])
@@ -223,86 +222,6 @@ def _place(root: str, rel: str) -> str:
     if os.path.realpath(folder) != folder:
         raise VaultError(f"{FOLDER} leads out of the vault through a link: replace the link by a folder.")
     return os.path.join(folder, rel.split("/")[-1])
-
-
-def _writer(root: str) -> str:
-    from vaultcore import places
-    from vaultcore.write import revision
-
-    real = os.path.realpath(root)
-    mark = revision(os.fsencode(real))[:16]
-    git = os.path.join(real, ".git")
-    folder = git if os.path.isdir(git) else places.cache(root)
-    path = os.path.join(folder, "om-writer")
-    for _ in range(3):
-        try:
-            with open(path, encoding="ascii") as file:
-                name, where = file.read().split()
-            if where == mark and re.match(r"^[0-9a-z]{10}$", name):
-                return name
-            os.unlink(path)
-        except (OSError, ValueError):
-            pass
-        try:
-            temp = f"{path}.{os.getpid()}"
-            with open(temp, "w", encoding="ascii") as file:
-                file.write(f"{record.new_id()[2:12]} {mark}\n")
-            try:
-                os.link(temp, path)
-            except FileExistsError:
-                pass
-            except OSError:
-                os.replace(temp, path)
-                continue
-            os.unlink(temp)
-        except OSError:
-            break
-    return "w" + mark[:9]
-
-
-def _months(folder: str) -> list[str]:
-    try:
-        return sorted(n for n in os.listdir(folder) if _MONTH.match(n))
-    except OSError:
-        return []
-
-
-def _raw(path: str) -> Iterator[bytes]:
-    try:
-        with open(path, "rb") as file:
-            for raw in file:
-                yield raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw + b" "
-    except OSError:
-        return
-
-
-def _last_line(path: str) -> bytes:
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        span = 65_536
-        while True:
-            file.seek(max(0, size - span))
-            lines = file.read().rstrip(b"\n").split(b"\n")
-            if len(lines) > 1 or span >= size:
-                return lines[-1]
-            span *= 8
-
-
-def _count(folder: str) -> int:
-    return sum(1 for name in _months(folder) for _ in _raw(os.path.join(folder, name)))
-
-
-def _mend(path: str) -> None:
-    """Cut an unfinished last line off: its writer died before it could be said to be written."""
-    with open(path, "r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(size - 1)
-        if file.read(1) == b"\n":
-            return
-        span = min(size, 1_000_000)
-        file.seek(size - span)
-        kept = file.read().rfind(b"\n")
-        file.truncate(size - span + kept + 1 if kept >= 0 else 0 if span == size else size)
 
 
 def _bounded(value: Any) -> Any:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     pass
 
 _MARKUP = re.compile(
-    r"<\s*/?\s*(?:[\w-]+:)?(?:parameter\s+name\s*=|invoke\b|function_calls\b|tool_call\b|tool_use\b)|<\s*/\s*(?:[\w-]+:)?parameter\s*>",
+    r"<\s*/?\s*(?:[\w-]+:)?(?:parameter\s+name\s*=|invoke\b|function_calls\b|tool_call\b|tool_use\b)|"
+    r"<\s*/\s*(?:[\w-]+:)?parameter\s*>",
     re.I,
 )
 _TRAILING = re.compile(r"(?:\s*<\s*/\s*[\w:.-]{1,40}\s*>)+\s*$")

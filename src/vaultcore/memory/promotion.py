@@ -8,8 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..exposure import Policy
-    from ..manifest import Manifest
+    from vaultcore.exposure import Policy
+    from vaultcore.manifest import Manifest
+
     from .tombstones import Tombstones
 
 LINES = 40
@@ -60,8 +61,8 @@ def serve(
 ) -> Served:
     """What a `promoted` property brings: through the one exposure predicate, bounded, every failure named alike
     whether or not a withheld note exists. `find` resolves a note's name to its path."""
-    from .. import exposure, markdown, notes
-    from ..errors import VaultError
+    from vaultcore import exposure, markdown, notes
+    from vaultcore.errors import VaultError
 
     parts = split(marker)
     if parts is None:

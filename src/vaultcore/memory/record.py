@@ -16,7 +16,8 @@ CONFIDENCE = ("verified", "inferred", "unverified")
 STATUSES = ("current", "candidate", "disputed", "superseded", "rejected", "archived")
 SOURCES = ("mcp-capture", "hand-filed")
 ORDER = (
-    "date description tags id source origin session scope projects platforms paths aliases confidence claimed_confidence "
+    "date description tags id source origin session scope projects platforms paths aliases confidence "
+    "claimed_confidence "
     "claimed_scope flags valid_from valid_until recorded_at retired_at status about supersedes superseded_by promoted "
     "external_id"
 ).split()
@@ -35,7 +36,8 @@ class Record:
 
     __slots__ = (
         "rel", "size", "mtime_ns", "key", "id", "title", "body", "date", "description", "source", "origin", "session",
-        "scope", "projects", "platforms", "paths", "aliases", "confidence", "claimed_confidence", "claimed_scope", "flags",
+        "scope", "projects", "platforms", "paths", "aliases", "confidence", "claimed_confidence", "claimed_scope",
+        "flags",
         "valid_from", "valid_until", "recorded_at", "retired_at", "declared", "about", "supersedes", "superseded_by",
         "promoted", "external_id", "private", "problems", "valid", "known", "retired", "order", "names", "flat_title",
         "project_names", "platform_names", "origin_name",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import contract, reach, record, selection, similarity, tables, times, updates
+from . import comparison, contract, reach, record, selection, similarity, times
+from .declarations import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from .store import Store
 
 FORCE_FREE = 2
-MOST_MATCHES = 5
-MOST_RIVALS = 5
-NEAR = 20
 
 
 class Outcome:
@@ -75,27 +73,27 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
             stone.scope == "general" or writer.reader.everything or not stone.names.isdisjoint(writer.reader.projects)
         )
         why = f" ({stone.reason})" if known and stone.reason else ""
-        raise contract.refuse(
+        raise refuse(
             "ruled-out",
             f"A person has ruled this out{why}.",
             "Do not record it again; a person can lift it with `om restore`.",
         )
     named = list({r.rel: r for r in (_target(store, entry, writer) for entry in draft.supersedes)}.values())
     text = similarity.Text(new)
-    held, states = _meeting(store, new, text, {r.rel for r in named}, writer)
+    held, states = comparison.meeting(store, new, text, {r.rel for r in named}, writer)
     for r, other in held:
-        if similarity.same(text, other) and not _succeeded_by(store, r, named):
+        if similarity.same(text, other) and not comparison.succeeded_by(store, r, named):
             outcome = _same(r, new, states)
             if outcome:
                 return outcome
-    replaced = _keyed(memories.settings.auto_retire, new, text, held, states, writer) if not inbox else []
-    rivals = _rivals(new, text, held, states, store, {r.rel for r in replaced})
+    replaced = comparison.keyed(memories.settings.auto_retire, new, text, held, states, writer) if not inbox else []
+    rivals = comparison.rivals(new, text, held, states, store, {r.rel for r in replaced})
     taken = {r.rel for r in (*replaced, *rivals)}
-    matches = _twins(text, held, states, taken)
+    matches = comparison.twins(text, held, states, taken)
     forced = False
     if matches and not inbox:
         if not draft.force:
-            raise _near(matches, states)
+            raise comparison.near(matches, states)
         _allow_force(memories, draft, writer, now)
         forced = True
     outcome = Outcome("recorded", None, "", list(draft.notes))
@@ -114,11 +112,9 @@ def _target(store: Store, entry: str, writer: Writer) -> Record:
         return live[0]
     if len(live) > 1:
         several = "; ".join(f"{r.key} ({r.rel})" for r in live[:5])
-        raise contract.refuse(
-            "ambiguous", f"supersedes {shown!r} means {len(live)} memories: {several}.", "Name one by its id."
-        )
+        raise refuse("ambiguous", f"supersedes {shown!r} means {len(live)} memories: {several}.", "Name one by its id.")
     if not found:
-        raise contract.refuse(
+        raise refuse(
             "unknown-memory",
             f"supersedes {shown!r} names no memory you can see.",
             "recall finds its id; nothing was written.",
@@ -126,7 +122,7 @@ def _target(store: Store, entry: str, writer: Writer) -> Record:
     superseded, _ = selection.standing(store, writer.reader)
     newer = superseded.get(found[0].rel)
     if newer:
-        raise contract.refuse(
+        raise refuse(
             "superseded-already",
             f"supersedes {shown!r} was itself replaced by {newer[-1].title[:120]!r} ({newer[-1].key}).",
             "Supersede that one instead.",
@@ -135,51 +131,17 @@ def _target(store: Store, entry: str, writer: Writer) -> Record:
     return found[0]
 
 
-def _meeting(
-    store: Store, new: Record, text: similarity.Text, named: set[str], writer: Writer
-) -> tuple[list[tuple[Record, similarity.Text]], dict[str, str]]:
-    """The memories to compare with, and their states: nearest by words, of the same title, about the same key, of the
-    same body, or opening alike; only what the writer is served and what shares a reader with the new one."""
-    wanted: dict[str, None] = {}
-    for rel in store.lexicon.nearest(f"{new.title}\n{new.body[:4_000]}", NEAR):
-        wanted[rel] = None
-    for r in store.names.by_name.get(new.flat_title, ()):
-        wanted[r.rel] = None
-    held = store.tables
-    for rels in (held.opening(text.claims), held.about(new.about) if new.about else (), held.body(text.body)):
-        for rel in sorted(rels):
-            wanted[rel] = None
-    states = selection.judged(store, writer.reader, [rel for rel in wanted if rel not in named])
-    records = [store.records[rel] for rel in states]
-    return [(r, store.text(r)) for r in records if reach.overlap(r, new)], states
-
-
-def _succeeded_by(store: Store, r: Record, named: list[Record]) -> bool:
-    """Whether one of `named` replaced `r`, directly or through others: superseding it brings `r`'s claim back."""
-    wanted = {n.rel for n in named}
-    seen: set[str] = set()
-    queue = [r.rel]
-    while wanted and queue:
-        for new, _ in store.edges.by.get(queue.pop(), ()):
-            if new is not None and new.rel not in seen:
-                if new.rel in wanted:
-                    return True
-                seen.add(new.rel)
-                queue.append(new.rel)
-    return False
-
-
 def _same(r: Record, new: Record, states: dict[str, str]) -> Outcome | None:
     state = states[r.rel]
     if state == "superseded":
-        raise contract.refuse(
+        raise refuse(
             "replaced-before",
             f"This was recorded as {r.key} and has been replaced since.",
             "If it holds again, pass supersedes with the id of what replaced it.",
             ids=[r.key],
         )
     if state in ("rejected", "archived"):
-        raise contract.refuse(
+        raise refuse(
             f"{state}-before",
             f"This was recorded as {r.key} and is {state}.",
             "A person can bring it back with `om restore`.",
@@ -190,101 +152,13 @@ def _same(r: Record, new: Record, states: dict[str, str]) -> Outcome | None:
     if not reach.covers(r, new):
         if not r.project_names & new.project_names and new.scope == "project" and r.scope == "project":
             return None
-        raise contract.refuse(
+        raise refuse(
             "reach-differs",
-            f"This is recorded as {r.key} for {_reach_of(r)}, and you ask for {_reach_of(new)}.",
+            f"This is recorded as {r.key} for {comparison.reach_of(r)}, and you ask for {comparison.reach_of(new)}.",
             f'If it really reaches further, send it again with supersedes ["{r.key}"].',
             ids=[r.key],
         )
     return Outcome("known", r, r.rel, [])
-
-
-def _reach_of(r: Record) -> str:
-    if r.scope == "general":
-        return "everybody"
-    return f"{r.scope} {', '.join(r.projects if r.scope == 'project' else r.platforms)}"[:120]
-
-
-def _keyed(
-    rule: str,
-    new: Record,
-    text: similarity.Text,
-    held: list[tuple[Record, similarity.Text]],
-    states: dict[str, str],
-    writer: Writer,
-) -> list[Record]:
-    """What an identical declared key retires unasked: the same `about`, or the same title and reach, from the same
-    project. With the rule "sentence" also what the sentence itself replaces."""
-    if rule == "off" or not new.origin_name:
-        return []
-    found = []
-    for r, other in held:
-        if states[r.rel] not in ("current", "disputed") or r.origin_name != new.origin_name or r.source == "hand-filed":
-            continue
-        if r.scope != new.scope or r.project_names != new.project_names or r.platform_names != new.platform_names:
-            continue
-        if r.valid[1] <= new.valid[0] or new.valid[1] <= r.valid[0]:
-            continue  # true at different times: neither replaces the other
-        if new.about and r.about:
-            if tables.key(r.about) == tables.key(new.about):
-                found.append(r)
-            continue
-        if new.flat_title == r.flat_title or (
-            rule == "sentence" and any(updates.same_slot(a, b) for a in other.claims for b in text.claims)
-        ):
-            found.append(r)
-    return found
-
-
-def _rivals(
-    new: Record,
-    text: similarity.Text,
-    held: list[tuple[Record, similarity.Text]],
-    states: dict[str, str],
-    store: Store,
-    replaced: set[str],
-) -> list[Record]:
-    """What the new one seems to contradict or to update without saying so."""
-    found = []
-    cue = any(updates.has_cue(c) for c in text.claims)
-    for r, other in held:
-        if states[r.rel] not in ("current", "disputed") or r.rel in replaced:
-            continue
-        if similarity.same(text, other) or similarity.compare(text, other)[1] == "evasive":
-            continue
-        if (
-            (new.about and r.about and tables.key(new.about) == tables.key(r.about))
-            or any(updates.same_slot(a, b) or updates.opposed(a, b) for a in other.claims for b in text.claims)
-            or (cue and updates.reversal(r.title, text.claims, store.tables.distinctive(r)))
-        ):
-            found.append(r)
-    found.sort(key=lambda r: r.order, reverse=True)
-    return found[:MOST_RIVALS]
-
-
-def _twins(
-    text: similarity.Text, held: list[tuple[Record, similarity.Text]], states: dict[str, str], taken: set[str]
-) -> list[similarity.Match]:
-    found = []
-    for r, other in held:
-        if states[r.rel] not in ("current", "disputed", "candidate") or r.rel in taken:
-            continue
-        score, kind = similarity.compare(text, other)
-        if score >= similarity.DUPLICATE:
-            found.append(similarity.Match(r, score, kind))
-    found.sort(key=lambda m: (-m.score, m.record.rel))
-    return found[:MOST_MATCHES]
-
-
-def _near(matches: list[similarity.Match], states: dict[str, str]) -> Exception:
-    listed = "; ".join(f"{m.score:.0%} {m.record.title[:120]!r} ({m.record.key}, {m.record.rel})" for m in matches)
-    best = matches[0].record
-    return contract.refuse(
-        "near-duplicate",
-        f"This says nearly what is recorded already: {listed}.",
-        f'To correct or extend it, send it again with supersedes ["{best.key}"]; if it is another lesson, with force true.',
-        ids=[m.record.key for m in matches],
-    )
 
 
 def _allow_force(memories: Memories, draft: Draft, writer: Writer, now: str) -> None:
@@ -293,7 +167,7 @@ def _allow_force(memories: Memories, draft: Draft, writer: Writer, now: str) -> 
     since = times.stamp(time.time() - 86_400)
     before = memories.journal.forced(writer.name, since)
     if before >= FORCE_FREE and not draft.force_confirm:
-        raise contract.refuse(
+        raise refuse(
             "force-unconfirmed",
             f"force was used {before} times in the last 24 hours.",
             "Look at the matches again; if this really is another lesson, send force and force_confirm both true.",

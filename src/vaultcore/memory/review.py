@@ -151,7 +151,8 @@ def page(items: list[Item], folder: str) -> str:
         "",
         "# Review",
         "",
-        f"{len(items)} waiting. Tick one box per question, then run `om review` in a terminal: nothing is applied before."
+        f"{len(items)} waiting. Tick one box per question, then run `om review` in a terminal: nothing is "
+        f"applied before."
         if items
         else "Nothing waits.",
     ]

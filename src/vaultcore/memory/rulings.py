@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from . import contract, reach, record, review, selection, times, tombstones
+from . import reach, record, review, selection, times, tombstones
+from .declarations import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +30,9 @@ def find(memories: Memories, name: str) -> Record:
         return found[0]
     shown = record.one_line(text)[:80]
     if not found:
-        raise contract.refuse("unknown-memory", f"{shown!r} names no memory.", "`om recall` lists them with their ids.")
+        raise refuse("unknown-memory", f"{shown!r} names no memory.", "`om recall` lists them with their ids.")
     several = "; ".join(f"{r.key} ({r.rel})" for r in found[:8])
-    raise contract.refuse(
-        "ambiguous", f"{len(found)} memories are called {shown!r}: {several}.", "Give one id or path."
-    )
+    raise refuse("ambiguous", f"{len(found)} memories are called {shown!r}: {several}.", "Give one id or path.")
 
 
 def reject(memories: Memories, r: Record, writer: Writer, reason: str) -> None:
@@ -44,10 +43,10 @@ def reject(memories: Memories, r: Record, writer: Writer, reason: str) -> None:
 def forget(memories: Memories, r: Record, writer: Writer, reason: str) -> str:
     """Take the text of `r` out of the vault, leave a tombstone of its value; returns where the text is kept (this
     machine only, outside the vault)."""
-    from .. import places
+    from vaultcore import places
 
     if not reason.strip():
-        raise contract.refuse("no-reason", "Forgetting needs a reason.", 'Give it: --reason "…".')
+        raise refuse("no-reason", "Forgetting needs a reason.", 'Give it: --reason "…".')
     kept = os.path.join(places.cache(memories.root), "forgotten")
     os.makedirs(kept, 0o700, exist_ok=True)
     with open(os.path.join(memories.root, r.rel), "rb") as file:
@@ -78,14 +77,14 @@ def _stone(
         steps.append(
             {"do": "edit", "rel": r.rel, "id": r.key, "as": verb, "set": {**changes, "retired_at": times.stamp()}}
         )
-    _perform(memories, steps, r, writer, verb, reason)
+    perform(memories, steps, r, writer, verb, reason)
     memories.store.tombstones.refresh()
 
 
-def _perform(
+def perform(
     memories: Memories, steps: list[dict[str, Any]], r: Record, writer: Writer, op: str, reason: str = ""
 ) -> None:
-    from ..write import revision
+    from vaultcore.write import revision
 
     path = os.path.join(memories.root, r.rel)
     before = after = ""
@@ -117,7 +116,7 @@ def _perform(
 def archive(memories: Memories, r: Record, writer: Writer, reason: str = "") -> None:
     """Keep the file, serve it no more."""
     step = {"do": "edit", "rel": r.rel, "id": r.key, "set": {"status": "archived", "retired_at": times.stamp()}}
-    _perform(memories, [step], r, writer, "archive", reason)
+    perform(memories, [step], r, writer, "archive", reason)
 
 
 def promote(memories: Memories, r: Record, writer: Writer, marker: str) -> None:
@@ -126,12 +125,12 @@ def promote(memories: Memories, r: Record, writer: Writer, marker: str) -> None:
 
     parts = promotion.split(marker)
     if parts is None or not parts[1]:
-        raise contract.refuse(
+        raise refuse(
             "bad-marker",
             f"{record.one_line(marker)[:80]!r} names no block or heading.",
             'Give "note#^block" or "note#Heading".',
         )
-    _perform(
+    perform(
         memories, [{"do": "edit", "rel": r.rel, "id": r.key, "set": {"promoted": marker.strip()}}], r, writer, "promote"
     )
 
@@ -140,19 +139,15 @@ def accept(memories: Memories, r: Record, writer: Writer, reason: str = "") -> s
     """A proposal or candidate becomes current; returns its path."""
     stone = memories.store.tombstones.match(r)
     if stone is not None:
-        raise contract.refuse(
-            "ruled-out", "What it says has been ruled out.", f"`om restore {stone.id}` lifts that first."
-        )
+        raise refuse("ruled-out", "What it says has been ruled out.", f"`om restore {stone.id}` lifts that first.")
     edit = {"do": "edit", "rel": r.rel, "id": r.key, "as": "accept", "set": {"status": None}}
     if r.rel not in memories.store.inbox:
         if memories.store.doubtful(r):
-            raise contract.refuse(
-                "doubtful", f"It cannot be accepted: {memories.store.doubtful(r)}.", "Edit the file first."
-            )
-        _perform(memories, [edit], r, writer, "accept", reason)
+            raise refuse("doubtful", f"It cannot be accepted: {memories.store.doubtful(r)}.", "Edit the file first.")
+        perform(memories, [edit], r, writer, "accept", reason)
         return r.rel
     to = memories.free_name(r.date or times.today(), record.slug(r.title))
-    _perform(
+    perform(
         memories, [edit, {"do": "move", "rel": r.rel, "to": to, "id": r.key, "as": "move"}], r, writer, "accept", reason
     )
     return to
@@ -161,7 +156,7 @@ def accept(memories: Memories, r: Record, writer: Writer, reason: str = "") -> s
 def discard(memories: Memories, r: Record, writer: Writer, reason: str) -> None:
     """Drop a proposal for good: its value is refused from then on."""
     if not reason.strip():
-        raise contract.refuse("no-reason", "Discarding needs a reason.", "Say why in a few words.")
+        raise refuse("no-reason", "Discarding needs a reason.", "Say why in a few words.")
     forget(memories, r, writer, reason)
 
 
@@ -171,7 +166,7 @@ def restore(memories: Memories, name: str, writer: Writer, reason: str = "") -> 
     stones = [s for s in store.tombstones.stones if name.strip() in (s.id, s.key, s.key[:16], os.path.basename(s.rel))]
     records = store.names.find(name)
     if not stones and not records:
-        raise contract.refuse(
+        raise refuse(
             "unknown-memory",
             f"{record.one_line(name)[:80]!r} names neither a memory nor a ruling.",
             "`om log` lists both.",
@@ -204,7 +199,7 @@ def restore(memories: Memories, name: str, writer: Writer, reason: str = "") -> 
                     )
                 done.append(f"{new.title!r} ({new.key}) no longer supersedes it; both are current.")
         steps.insert(0, edit)
-        _perform(memories, steps, r, writer, "restore", reason)
+        perform(memories, steps, r, writer, "restore", reason)
         done.insert(0, f"{r.title!r} ({r.key}) is current again.")
     else:
         stone = stones[0]
@@ -232,7 +227,7 @@ def restore(memories: Memories, name: str, writer: Writer, reason: str = "") -> 
 
 
 def _forgotten(root: str, key: str) -> bytes | None:
-    from .. import places
+    from vaultcore import places
 
     try:
         with open(os.path.join(places.cache(root), "forgotten", f"{record.slug(key)}.md"), "rb") as file:
@@ -241,101 +236,10 @@ def _forgotten(root: str, key: str) -> bytes | None:
         return None
 
 
-def rule(memories: Memories, item: review.Item, verdict: str, writer: Writer, reason: str = "") -> str:
-    """Apply a person's verdict to a question of the queue, keep it by content, and say what was done."""
-    if verdict not in item.choices:
-        raise contract.refuse("bad-verdict", f"{verdict!r} is none of {', '.join(item.choices)}.", "Choose one.")
-    records = item.records
-    newer, older = records[0], records[-1]
-    if verdict == "newer" and newer is not older:
-        _link(memories, newer, older, writer, reason)
-    elif verdict == "older" and newer is not older:
-        reject(memories, newer, writer, reason or "a person kept the older one")
-        _settle(memories, older)
-    elif verdict == "neither":
-        for r in records:
-            reject(memories, r, writer, reason or "a person ruled both out")
-    elif verdict == "both" or (verdict in ("newer", "older") and newer is older):
-        _clear(memories, newer, older, writer, reason)
-    elif verdict == "accept":
-        accept(memories, newer, writer, reason)
-    elif verdict == "reject":
-        reject(memories, newer, writer, reason or "a person rejected it")
-    elif verdict == "discard":
-        discard(memories, newer, writer, reason or "a person dropped it")
-    elif verdict == "archive":
-        archive(memories, newer, writer, reason)
-    rel, data = review.verdict_file(item, verdict, reason)
-    from .. import write
-
-    if os.path.lexists(os.path.join(memories.root, rel)):
-        write.replace(memories.root, rel, data, None)
-    else:
-        write.create(memories.root, rel, data)
-    if verdict in ("keep", "trust"):
-        memories.journal.append(
-            "rule", writer.channel, writer.name, path=newer.rel, id=newer.key, verdict=verdict, reason=reason
-        )
-    return f"{verdict}: {review.MEANING[verdict]}."
-
-
-def _without_dispute(r: Record, other: Record, store: Any) -> dict[str, Any]:
-    """The properties of `r` without the note that it disputes `other`."""
-    flags = [f for f in r.flags if not (f.startswith("disputes ") and any(x is other for x in store.names.find(f[9:])))]
-    changes: dict[str, Any] = {"flags": flags or None}
-    if r.declared == "disputed" and not any(f.startswith("disputes ") for f in flags):
-        changes["status"] = None
-    return changes
-
-
-def _clear(memories: Memories, newer: Record, older: Record, writer: Writer, reason: str) -> None:
-    steps = []
-    for r, other in ((newer, older), (older, newer)):
-        changes = _without_dispute(r, other, memories.store)
-        if (
-            changes.get("flags") != (r.flags or None)
-            or "status" in changes
-            or (r is other and r.declared == "disputed")
-        ):
-            if r is other:
-                changes["status"] = None
-            steps.append({"do": "edit", "rel": r.rel, "id": r.key, "as": "rule", "set": changes})
-        if r is other:
-            break
-    if steps:
-        _perform(memories, steps, newer, writer, "rule", reason or "both hold")
-
-
-def _settle(memories: Memories, r: Record) -> None:
-    """Nothing stands against `r` any more: take the mark off when it carries one itself."""
-    if r.declared == "disputed":
-        from .memories import Writer
-
-        step = {"do": "edit", "rel": r.rel, "id": r.key, "set": {"status": None}}
-        _perform(
-            memories, [step], r, Writer("a person", "", (), reach.PERSON, "person"), "rule", "its rival was rejected"
-        )
-
-
-def _link(memories: Memories, newer: Record, older: Record, writer: Writer, reason: str) -> None:
-    """Both sides of a supersession that a person decided."""
-    now = times.stamp()
-    changes = _without_dispute(newer, older, memories.store)
-    new_entry = f"{newer.key} {record.one_line(newer.title)[:80]}" if newer.id else newer.title
-    old_entry = f"{older.key} {record.one_line(older.title)[:80]}" if older.id else older.title
-    steps = [
-        {"do": "edit", "rel": newer.rel, "id": newer.key, "as": "rule", "set": changes, "append": {"supersedes": [old_entry]}},
-        {
-            "do": "edit", "rel": older.rel, "id": older.key, "as": "supersede",
-            "set": {"status": "superseded", "retired_at": now}, "append": {"superseded_by": [new_entry]},
-        },
-    ]  # fmt: skip
-    _perform(memories, steps, newer, writer, "rule", reason or "the newer one holds")
-
-
 def write_page(memories: Memories) -> str:
     """Write memories/Review.md anew; returns its path."""
-    from .. import write
+    from vaultcore import write
+
     from .store import REVIEW
 
     rel = f"{memories.store.folder}/{REVIEW}"

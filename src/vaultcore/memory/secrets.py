@@ -14,7 +14,8 @@ RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("pem-private-key", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY( BLOCK)?-----"),
         (
             "credential-url",
-            r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@<>{}$\"']{1,128}:(?!\*+@|<|\$|\{|xxx|password@|pass@)[^\s/@<>{}$\"']{3,256}@[\w.-]+",
+            r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@<>{}$\"']{1,128}:(?!\*+@|<|\$|"
+            r"\{|xxx|password@|pass@)[^\s/@<>{}$\"']{3,256}@[\w.-]+",
         ),
         ("openai-key", r"\bsk-(?:proj-|svcacct-|ant-|or-)?[A-Za-z0-9_-]{20,}"),
         ("aws-access-key", r"\b(?:AKIA|ASIA|AROA)[A-Z0-9]{16}\b"),
@@ -35,14 +36,16 @@ RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "named-secret",
-            r"(?i)(?<![A-Za-z])(?:pass(?:word|wd|phrase)|passwort|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)"
+            r"(?i)(?<![A-Za-z])(?:pass(?:word|wd|phrase)|passwort|secret|api[_-]?key|access[_-]?key|"
+            r"auth[_-]?token|client[_-]?secret)"
             r"[\"']?\s*[:=]\s*[\"']?(?=[^\s\"'`]*[0-9])(?=[^\s\"'`]*[A-Za-z])[^\s\"'`<>${}()]{8,}",
         ),
     )
 )
 # one cheap look decides for nearly every text that no rule can match
 _HINT = re.compile(
-    r"-----BEGIN|://|sk-|A(?:KIA|SIA|ROA|Iza)|gh[pousr]_|github_pat|gl[a-z]{2,3}-|xox|slack\.com|k_live_|npm_|pypi-|eyJ|"
+    r"-----BEGIN|://|sk-|A(?:KIA|SIA|ROA|Iza)|gh[pousr]_|github_pat|gl[a-z]{2,3}-|xox|slack\.com|k_live_|npm_|"
+    r"pypi-|eyJ|"
     r"(?i:authorization|pass|secret|key|token)"
 )
 

@@ -42,7 +42,7 @@ class Entry:
 
 
 class Selection:
-    """`entries` in order; `left_out` counts visible ones by state; `withheld` counts what `reader` may not see, by reason."""
+    """`entries` in order; `left_out` counts visible ones by state, `withheld` what is hidden, by reason."""
 
     __slots__ = ("entries", "left_out", "withheld", "places")
 

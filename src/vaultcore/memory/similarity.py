@@ -133,7 +133,7 @@ def _another_value(new: Text, held: Text) -> bool:
 
 
 def _replaced(a: str, b: str) -> bool:
-    """Whether one run of content words stands in `b` where another stands in `a`, everything around it being the same."""
+    """Whether one run of words stands in `b` where another stands in `a`, everything around it being the same."""
     x, y = a.split(), b.split()
     if len(x) < 3 or len(y) < 3:
         return False

@@ -13,8 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vaultcore.errors import Problem
-
     from .record import Record
     from .similarity import Text
     from .tombstones import Tombstones
@@ -173,7 +171,7 @@ class Store:
 
     def _welcome(self, rel: str, entry: os.DirEntry[str]) -> bool:
         """Whether a file not seen before may be a memory: no dot file, no conflict copy, no link out of the vault."""
-        from .. import walk
+        from vaultcore import walk
 
         if entry.name.startswith(".") or rel == f"{self.folder}/{REVIEW}" or "\\" in entry.name:
             return False
