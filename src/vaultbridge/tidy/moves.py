@@ -9,6 +9,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from vaultbridge.fence import flat
 from vaultcore import properties, walk
 from vaultcore import write as writer
 from vaultcore.errors import VaultError
@@ -179,11 +180,11 @@ def receipt(vault: Snapshot, tidying: Tidying, today: date) -> str:
     if not os.path.exists(os.path.join(vault.root, "work/Work Index.md")):
         lines[2] = "Moved by `om tidy`."
     for move in tidying.moves:
-        lines.append(f"- `{move.source}` to `{move.target}` ({move.why})")
+        lines.append(f"- `{flat(move.source, 300)}` to `{flat(move.target, 300)}` ({move.why})")
     for title, items in (
-        ("Links changed in", [f"- `{rel}`" for rel in tidying.edited]),
-        ("Left alone", [f"- `{skip.source}`: {skip.why}" for skip in tidying.skipped]),
-        ("To do by hand", [f"- {remark}" for remark in tidying.remarks]),
+        ("Links changed in", [f"- `{flat(rel, 300)}`" for rel in tidying.edited]),
+        ("Left alone", [f"- `{flat(skip.source, 300)}`: {flat(skip.why, 300)}" for skip in tidying.skipped]),
+        ("To do by hand", [f"- {flat(remark, 300)}" for remark in tidying.remarks]),
     ):
         if items:
             lines += ["", f"## {title}", "", *items]
