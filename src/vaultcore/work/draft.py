@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaultcore.memory import contract, markup, record, secrets, signals, wikilinks
+from vaultcore.memory import declarations, markup, record, secrets, signals, wikilinks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def check(arguments: dict[str, object], resolves: Callable[[str], bool] | None =
     _types(arguments)
     broken = markup.explain(arguments)
     if broken:
-        raise contract.refuse("swallowed-markup", *broken)
+        raise declarations.refuse("swallowed-markup", *broken)
     for field, value in arguments.items():
         rule = secrets.find("\n".join(map(str, value)) if isinstance(value, list) else str(value))
         if rule:
-            raise contract.refuse(
+            raise declarations.refuse(
                 "secret",
                 f"{field} holds what looks like a secret (rule {rule}), and a vault is shared and committed.",
                 "Send it again without the value: say where the secret is kept instead.",
@@ -57,9 +57,9 @@ def check(arguments: dict[str, object], resolves: Callable[[str], bool] | None =
     draft = Draft()
     draft.title = record.one_line(str(arguments.get("title") or ""))
     if not draft.title:
-        raise contract.refuse("no-title", "title is empty.", "Say in one line what was done.")
+        raise declarations.refuse("no-title", "title is empty.", "Say in one line what was done.")
     if len(draft.title) > TITLE:
-        raise contract.refuse(
+        raise declarations.refuse(
             "long-title",
             f"title has {len(draft.title)} characters, at most {TITLE} are kept.",
             "Put the rest into summary.",
@@ -67,7 +67,7 @@ def check(arguments: dict[str, object], resolves: Callable[[str], bool] | None =
     if not any(c.isalnum() or ord(c) > 0x2000 for c in record.slug(draft.title, bytes_limit=400)) or (
         record.slug(draft.title) == "memory" and "memory" not in draft.title.casefold()
     ):
-        raise contract.refuse(
+        raise declarations.refuse(
             "no-name", "title holds no character that a file can be named by.", "Use letters or digits."
         )
     lost: dict[str, None] = {}
@@ -78,31 +78,33 @@ def check(arguments: dict[str, object], resolves: Callable[[str], bool] | None =
     draft.title = clean(draft.title)
     draft.summary = clean(_body(arguments.get("summary")))
     if not draft.summary:
-        raise contract.refuse("no-summary", "summary is empty.", "Say what happened here and why, in a few sentences.")
+        raise declarations.refuse(
+            "no-summary", "summary is empty.", "Say what happened here and why, in a few sentences."
+        )
     if signals.is_transcript(draft.summary):
-        raise contract.refuse(
+        raise declarations.refuse(
             "transcript", "summary is a pasted conversation.", "Write what happened, in your own words."
         )
     draft.verification = clean(_body(arguments.get("verification")))
     for name, limit, text in (("summary", SUMMARY, draft.summary), ("verification", LONG, draft.verification)):
         if len(text) > limit:
-            raise contract.refuse(
+            raise declarations.refuse(
                 f"long-{name}", f"{name} has {len(text):,} characters, at most {limit:,} are kept.", "Shorten it."
             )
     for field in ("changes", "decisions", "learned", "open"):
         items = [clean(record.one_line(item)) for item in _items(arguments, field) if item.strip()]
         if len(items) > ITEMS or any(len(item) > ITEM for item in items):
-            raise contract.refuse(
+            raise declarations.refuse(
                 "long-list", f"{field} takes {ITEMS} items of {ITEM:,} characters.", "Shorten it.", field=field
             )
         draft.lists[field] = items
     draft.kind = str(arguments.get("kind") or "note")
     if draft.kind not in KINDS:
-        raise contract.refuse(
+        raise declarations.refuse(
             "bad-kind", f"kind {record.one_line(draft.kind)[:40]!r} is neither note nor decision.", "Choose one."
         )
     draft.folder = str(arguments.get("folder") or "").strip()
-    draft.paths = contract.paths(arguments.get("paths") or [])
+    draft.paths = declarations.paths(arguments.get("paths") or [])
     draft.dry_run = arguments.get("dry_run") is True
     _related(draft, _items(arguments, "informed_by"), resolves)
     if lost:
@@ -144,21 +146,21 @@ def _types(arguments: dict[str, object]) -> None:
     unknown = sorted(set(arguments) - ARGUMENTS)
     if unknown:
         names = ", ".join(record.one_line(n)[:40] for n in unknown[:5])
-        raise contract.refuse(
+        raise declarations.refuse(
             "unknown-argument", f"Unknown argument {names}.", "Known: " + ", ".join(sorted(ARGUMENTS)) + "."
         )
     for field in LISTS:
         value = arguments.get(field)
         if value is not None and (not isinstance(value, list) or not all(isinstance(x, str) for x in value)):
-            raise contract.refuse(
+            raise declarations.refuse(
                 "not-a-list", f"{field} must be a list of strings.", f'Send {field} as ["…"].', field=field
             )
     for field in TEXTS:
         value = arguments.get(field)
         if value is not None and not isinstance(value, str):
-            raise contract.refuse("not-a-text", f"{field} must be text.", f"Send {field} as a string.", field=field)
+            raise declarations.refuse("not-a-text", f"{field} must be text.", f"Send {field} as a string.", field=field)
     if arguments.get("dry_run") not in (None, True, False):
-        raise contract.refuse("not-a-switch", "dry_run must be true or false.", "Send true or leave it out.")
+        raise declarations.refuse("not-a-switch", "dry_run must be true or false.", "Send true or leave it out.")
 
 
 def _items(arguments: dict[str, object], field: str) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import re
 
 from vaultcore import walk
-from vaultcore.memory import contract, record
+from vaultcore.memory import declarations, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def choose(manifest: Manifest, policy: Policy, folder: str, project: str | None)
     inbox = str(manifest.get("mcp_inbox"))
     real = _real(manifest.root, inbox)
     if real is None:
-        raise contract.refuse("outside", f"The inbox {inbox} leads outside the vault.", "Name an exposed folder.")
+        raise declarations.refuse("outside", f"The inbox {inbox} leads outside the vault.", "Name an exposed folder.")
     if not policy.admits(_sample(real)):
         notes.append(f"{inbox} is not exposed (mcp_exposed_roots), so no other session will find this there.")
     return Place(real, INBOX, notes)
@@ -75,16 +75,16 @@ def _named(root: str, policy: Policy, given: str) -> str:
         or re.match(r"[A-Za-z]:", folder)
         or folder.startswith("~")
     ):
-        raise contract.refuse(
+        raise declarations.refuse(
             "outside", f"folder {shown!r} is no plain path inside the vault.", "Name one such as work/active."
         )
     if not policy.admits(_sample(folder)):
-        raise contract.refuse("not-exposed", f"folder {shown!r} lies in no exposed root.", _roots(policy))
+        raise declarations.refuse("not-exposed", f"folder {shown!r} lies in no exposed root.", _roots(policy))
     real = _real(root, folder)
     if real is None:
-        raise contract.refuse("outside", f"folder {shown!r} leads outside the vault.", "Name a folder inside it.")
+        raise declarations.refuse("outside", f"folder {shown!r} leads outside the vault.", "Name a folder inside it.")
     if not policy.admits(_sample(real)):
-        raise contract.refuse("not-exposed", f"folder {shown!r} leads out of the exposed roots.", _roots(policy))
+        raise declarations.refuse("not-exposed", f"folder {shown!r} leads out of the exposed roots.", _roots(policy))
     return real
 
 
@@ -99,7 +99,7 @@ def _real(root: str, folder: str) -> str | None:
     while not os.path.lexists(upper):
         upper = os.path.dirname(upper)
     if not os.path.isdir(upper):
-        raise contract.refuse("folder", f"{record.one_line(folder)[:120]!r} is a file.", "Name a folder.")
+        raise declarations.refuse("folder", f"{record.one_line(folder)[:120]!r} is a file.", "Name a folder.")
     known = walk.relative(real, upper) or ""
     rest = inside[len(known) :].strip("/")
     return "/".join(part for part in (walk.spelled(real, known) if known else "", rest) if part)

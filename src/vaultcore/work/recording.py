@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from vaultcore import exposure, properties, requirements
-from vaultcore.memory import contract, record, times, wikilinks
+from vaultcore.memory import declarations, record, times, wikilinks
 
 from . import draft as gate
 from . import filing, listing, twins
@@ -72,7 +72,7 @@ def _record(
         return Outcome("known", near[0].rel, place.why, notes)
     if near:
         listed = "; ".join(f"{t.score:.0%} {t.title[:120]!r} ({t.rel})" for t in near[:3])
-        raise contract.refuse(
+        raise declarations.refuse(
             "near-duplicate",
             f"This says nearly what is recorded already: {listed}.",
             "If something else happened since, say what in the title and the summary; otherwise leave it.",
@@ -115,7 +115,7 @@ def free_name(root: str, place: Place, made: Draft) -> str:
         rel = f"{base}{stem}.md" if n == 1 else f"{base}{stem} ({n}).md"
         if not os.path.lexists(os.path.join(root, *rel.split("/"))):
             return rel
-    raise contract.refuse("exists", f"{base}{stem}.md and its numbered names are taken.", "Choose another title.")
+    raise declarations.refuse("exists", f"{base}{stem}.md and its numbered names are taken.", "Choose another title.")
 
 
 def _properties(manifest: Manifest, made: Draft, writer: Writer, rel: str) -> dict[str, object]:
@@ -145,7 +145,7 @@ def _properties(manifest: Manifest, made: Draft, writer: Writer, rel: str) -> di
             known[name] = spare.get(name) if name in spare else [made.title] if name == "aliases" else None
         wrong = requirements.fault(known[name], kind)
         if wrong:
-            raise contract.refuse(
+            raise declarations.refuse(
                 "unmet-property",
                 f"A note in {rel.rpartition('/')[0]} must say {name!r} ({kind}), which a work record does not know.",
                 "Name another folder, or leave folder out.",
@@ -168,7 +168,7 @@ def _ruled_out(memories: Memories, made: Draft, writer: Writer) -> None:
         return
     known = stone.scope == "general" or writer.reader.everything or not stone.names.isdisjoint(writer.reader.projects)
     why = f" ({stone.reason})" if known and stone.reason else ""
-    raise contract.refuse(
+    raise declarations.refuse(
         "ruled-out",
         f"A person has ruled out something that this says{why}.",
         "Leave that out; a person can lift it with `om restore`.",
