@@ -21,7 +21,9 @@ BARE = "no properties, but [[a link to nowhere]]\n"
 
 def clone(bench: Bench) -> None:
     """Fill the project with the vault as git has it: notes, hooks, what they import, the agent's wiring."""
-    tracked = subprocess.run(["git", "-C", str(CODE), "ls-files", "-z"], check=True, capture_output=True).stdout.decode()
+    tracked = subprocess.run(
+        ["git", "-C", str(CODE), "ls-files", "-z"], check=True, capture_output=True
+    ).stdout.decode()
     for rel in filter(None, tracked.split("\0")):
         if rel.startswith(("tests/", "bench/", "src/vaultbridge/", "om.py")) or not (CODE / rel).is_file():
             continue
@@ -57,7 +59,11 @@ def test_briefing_hint_and_warning_reach_the_model_and_the_stop_message_the_pers
     assert (bench.project / "org/A.md").read_text() == BARE
     if bench.agent == "gemini":
         assert "Hook system message: om: before you go" in run.stderr and "- org/A.md: line 1" in run.stderr
-    said = [json.loads(line) for path in (bench.project / ".cache/session").glob(f"{bench.agent}-*.jsonl") for line in path.read_text().splitlines()]
+    said = [
+        json.loads(line)
+        for path in (bench.project / ".cache/session").glob(f"{bench.agent}-*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
     assert [key for record in said for key in record.get("said", []) if key.startswith("stop org/A.md")]
 
 
@@ -71,7 +77,9 @@ def test_the_model_sees_the_stop_message_in_no_later_request(bench: Bench) -> No
 def test_a_write_into_private_memory_is_denied_and_the_model_told_where_to_write(bench: Bench) -> None:
     clone(bench)
     target = bench.project / f".{bench.agent}/memories/lesson.md"
-    run = talk(bench, "remember it", [writing(bench, str(target.relative_to(bench.project)), "a lesson\n"), {"text": "ok"}])
+    run = talk(
+        bench, "remember it", [writing(bench, str(target.relative_to(bench.project)), "a lesson\n"), {"text": "ok"}]
+    )
     assert not target.exists()
     assert "private memory" in run.sent() and "brain/Gotchas.md" in run.sent()
 

@@ -32,7 +32,7 @@ def prepare_vault(vault: Path) -> None:
 
 
 def hook_argv(role: str, vault: Path, host: str) -> list[str]:
-    return ["python3", "-I", "-S", str(ROOT / "hooks" / f"{HOOKS[role]}.py"), "--agent", host]
+    return [sys.executable, "-I", "-S", str(ROOT / "hooks" / f"{HOOKS[role]}.py"), "--agent", host]
 
 
 def server_argv(vault: Path) -> list[str]:

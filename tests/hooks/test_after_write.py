@@ -77,7 +77,7 @@ def test_links_resolve_as_in_obsidian_also_to_notes_made_a_moment_ago(counted: b
         scan(root)
     (root / "new folder").mkdir()
     (root / "new folder/Just Made.md").write_text(GOOD)
-    links = "[[atlas]] [[active/Atlas|a]] [[Atlas#x]] [[#here]] ![[pic.png]] [[Two]] [[work/Two.md]] [[Just Made]] [t](../Home.md) [u](https://x.y)"
+    links = "[[atlas]] [[active/Atlas|a]] [[Atlas#A note]] ![[pic.png]] [[Two]] [[work/Two.md]] [[Just Made]] [t](../Home.md) [u](https://x.y)"
     assert write(root, "org/A.md", HEAD + links + "\n`[[no]]`\n```\n[[no]]\n```\n").context == ""
 
 
@@ -88,9 +88,22 @@ def test_a_name_that_is_gone_does_not_resolve_any_more(room: Callable[..., Path]
     assert "[[Old]] leads to no file" in write(root, "org/A.md", HEAD + "[[Old]] [[Home]]\n").context
 
 
-def test_an_alias_is_no_file(room: Callable[..., Path]) -> None:
-    root = room({"org/Real.md": "---\naliases: [Nick]\n---\n"})
-    assert "[[Nick]] leads to no file" in write(root, "org/A.md", HEAD + "[[Nick]]\n").context
+@pytest.mark.parametrize("counted", [True, False])
+def test_an_alias_counts_as_a_name(counted: bool, room: Callable[..., Path]) -> None:
+    root = room({"org/Real.md": "---\naliases: ['Nick', \"a, b\"]\n---\n"})
+    if counted:
+        scan(root)
+    assert write(root, "org/A.md", HEAD + "[[nick]] [[a, b]]\n").context == ""
+    assert "[[Nack]] leads to no file" in write(root, "org/A.md", HEAD + "[[Nack]]\n").context
+
+
+def test_a_heading_or_block_that_is_not_there_is_named(room: Callable[..., Path]) -> None:
+    root = room({"org/Spec.md": "# Salt/Water\n\n## 2.3 Frame ^frame2\n\nA line. ^q7\n"})
+    good = "## Local\n[[Spec#salt water]] [[Spec#Salt/Water#2.3 Frame]] [[Spec#^q7]] [[Spec#^frame2]] [[#Local]]\n"
+    assert write(root, "org/A.md", HEAD + good).context == ""
+    text = write(root, "org/A.md", HEAD + "[[Spec#^nope12]] [[Spec#Sugar]] [[#Gone]]\n").context
+    assert "line 6: [[Spec#^nope12]]: Spec has no block ^nope12" in text
+    assert "[[Spec#Sugar]]: Spec has no such heading" in text and "[[A#Gone]]: A has no such heading" in text
 
 
 @pytest.mark.parametrize(

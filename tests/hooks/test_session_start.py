@@ -204,3 +204,26 @@ def test_a_broken_manifest_is_named_with_its_line_and_the_rest_is_used(room: Cal
 
 def test_subagents_get_no_briefing(room: Callable[..., Path]) -> None:
     assert hook("session_start", room(), agent_id="a1").out == ""
+
+
+def test_private_notes_and_what_is_never_exposed_are_not_quoted(room: Callable[..., Path]) -> None:
+    note = "---\ndescription: secret words\nprivate: true\n---\n- [ ] secret task\n"
+    files = {
+        "vault-manifest.json": '{"mcp_never_expose": ["hr", "org/Legal/", "Salary.md", "*draft*"]}',
+        "brain/A.md": note,
+        "work/active/B.md": note,
+        "hr/2026/Deep Name.md": GOOD,
+        "org/legal/Case Name.md": GOOD,
+        "org/Salary.md": GOOD,
+        "org/Draft name.md": GOOD,
+        "perf/Open name.md": GOOD,
+    }
+    text = hook("session_start", room(files)).context
+    assert "[[A]]: private" in text and "secret" not in text and "Open name" in text
+    assert not [name for name in ("Deep Name", "Case Name", "Salary", "Draft name") if name in text]
+
+
+def test_a_section_that_cannot_be_had_costs_itself_only(room: Callable[..., Path]) -> None:
+    root = room({".cache/session/hygiene.json": '{"version": 1, "flags": 5, "as_of": 0, "index": "", "notes": 1}'})
+    text = hook("session_start", root).context
+    assert "## Needs care\n(not available: " in text and "> - Ship it" in text

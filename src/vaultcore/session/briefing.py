@@ -14,6 +14,8 @@ from vaultcore.session.plain import ago, flat, kilobytes, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vaultcore.agents import Event
     from vaultcore.session.settings import Settings
 
@@ -22,20 +24,31 @@ SHORT = 1_400  # bytes of a briefing of volatile sections
 LEAST = 600  # bytes below which no budget is taken seriously
 GOALS, TASKS, ACTIVE, COMMITS = 30, 12, 15, 10  # lines of a section
 NORTH_STAR = "brain/North Star.md"
+RECENT = "Changed in the last 48 hours"
 
 
 class Section:
     """`weight`: what is dearer is dropped later. `pointer`: what stands in its place once dropped."""
 
-    __slots__ = ("dropped", "lines", "name", "pointer", "volatile", "weight")
+    __slots__ = ("dropped", "lines", "make", "name", "pointer", "volatile", "weight")
 
-    def __init__(self, name: str, weight: int, lines: list[str], pointer: str, volatile: bool = False) -> None:
+    def __init__(
+        self, name: str, weight: int, make: Callable[[], list[str]], pointer: str, volatile: bool = False
+    ) -> None:
         self.name = name
         self.weight = weight
-        self.lines = lines
+        self.make = make
+        self.lines: list[str] = []
         self.pointer = pointer
         self.volatile = volatile
         self.dropped = False
+
+    def fill(self) -> None:
+        """Gather the lines; one section that cannot be had must not cost the others."""
+        try:
+            self.lines = self.make()
+        except Exception as trouble:
+            self.lines = [f"(not available: {type(trouble).__name__} {flat(str(trouble), 100)})"]
 
     def text(self) -> str:
         return "\n".join([f"## {self.name}", *([f"({self.pointer})"] if self.dropped else self.lines)])
@@ -48,26 +61,33 @@ def compose(event: Event) -> str:
     facts = digest.Digest(event.root)
     now = time.time()
     short = event.text("source") in VOLATILE
+    withheld = [pattern.strip("/").casefold() for pattern in values.words("mcp_never_expose")]
     sections = [
-        Section("Goals", 80, goals(event.root), f"dropped for room: read {NORTH_STAR}"),
-        Section("Brain", 50, brain(event.root, facts), "dropped for room: list brain/"),
+        Section("Goals", 80, lambda: goals(event.root), f"dropped for room: read {NORTH_STAR}"),
+        Section("Brain", 50, lambda: brain(event.root, facts, withheld), "dropped for room: list brain/"),
+        Section(RECENT, 40, lambda: changes(event.root, now), "dropped for room: git log", volatile=True),
         Section(
-            "Changed in the last 48 hours", 40, changes(event.root, now), "dropped for room: git log", volatile=True
+            "Open tasks",
+            70,
+            lambda: tasks(event.root, facts, withheld),
+            "dropped for room: `python3 om.py tasks`",
+            True,
         ),
-        Section("Open tasks", 70, tasks(event.root, facts), "dropped for room: `python3 om.py tasks`", volatile=True),
-        Section("Active work", 60, active(event.root, facts), "dropped for room: list work/active/", volatile=True),
-        Section("Notes", 20, listing(known, values), "dropped for room: list the folders you need"),
         Section(
-            "Needs care", 30, care(event.root, known, now), "dropped for room: `python3 om.py tidy`", volatile=True
+            "Active work", 60, lambda: active(event.root, facts, withheld), "dropped for room: list work/active/", True
         ),
+        Section("Notes", 20, lambda: listing(known, values, withheld), "dropped for room: list the folders you need"),
+        Section("Needs care", 30, lambda: care(event.root, known, now), "dropped for room: `python3 om.py tidy`", True),
     ]
+    chosen = [section for section in sections if section.volatile or not short]
+    for section in chosen:
+        section.fill()
     facts.save()
     head = heading(event.root, known, values, short)
     foot = ["", index_line(event.root, now)]
     most = event.agent.CAP
     budget = max(LEAST, min(int(values.get("eager_layer_budget_bytes")), most, SHORT if short else most))
-    chosen = [section for section in sections if section.lines and (section.volatile or not short)]
-    return fit(head, chosen, foot, budget)
+    return fit(head, [section for section in chosen if section.lines], foot, budget)
 
 
 def fit(head: list[str], sections: list[Section], foot: list[str], budget: int) -> str:
@@ -147,15 +167,15 @@ def goals(root: str) -> list[str]:
     return kept
 
 
-def brain(root: str, facts: digest.Digest) -> list[str]:
+def brain(root: str, facts: digest.Digest, withheld: list[str]) -> list[str]:
     """One line per note of brain/, with its description."""
     lines = []
     for rel in digest.notes_below(root, "brain"):
-        if rel == NORTH_STAR or rel.count("/") != 1:
+        if rel == NORTH_STAR or rel.count("/") != 1 or kept_back(rel, withheld):
             continue
         known = facts.of(rel)
         if known:
-            about = known["description"] or "no description"
+            about = "private" if known["private"] else known["description"] or "no description"
             lines.append(f"- [[{flat(rel[6:-3], 80)}]]: {about}{' (empty)' if known['empty'] else ''}")
     return _cut(lines, 40, "brain/")
 
@@ -167,14 +187,14 @@ def changes(root: str, now: float) -> list[str]:
     return _cut([f"- {line}" for line in commits], COMMITS, "git log") or ["(nothing committed)"]
 
 
-def tasks(root: str, facts: digest.Digest) -> list[str]:
+def tasks(root: str, facts: digest.Digest, withheld: list[str]) -> list[str]:
     """Open tasks of work/active, by note."""
     lines: list[str] = []
     left = TASKS
     hidden = 0
     for rel in digest.notes_below(root, "work/active"):
         known = facts.of(rel)
-        if not known or not known["open"]:
+        if not known or not known["open"] or known["private"] or kept_back(rel, withheld):
             continue
         shown = known["tasks"][: max(0, left)]
         hidden += known["open"] - len(shown)
@@ -186,18 +206,18 @@ def tasks(root: str, facts: digest.Digest) -> list[str]:
     return lines
 
 
-def active(root: str, facts: digest.Digest) -> list[str]:
+def active(root: str, facts: digest.Digest, withheld: list[str]) -> list[str]:
     lines = []
     for rel in digest.notes_below(root, "work/active"):
         known = facts.of(rel)
-        if known:
+        if known and not kept_back(rel, withheld):
             status = f" ({known['status']})" if known["status"] not in ("", "active") else ""
-            about = f": {known['description'][:100]}" if known["description"] else ""
+            about = f": {known['description'][:100]}" if known["description"] and not known["private"] else ""
             lines.append(f"- {flat(rel[12:-3], 80)}{status}{about}")
     return _cut(lines, ACTIVE, "work/active/")
 
 
-def listing(known: census.Census, values: Settings) -> list[str]:
+def listing(known: census.Census, values: Settings, withheld: list[str]) -> list[str]:
     """Folders with their notes; a folder without folders shows a number once it holds more than the threshold."""
     threshold = int(values.get("listing_collapse_threshold"))
     parents = {rel.rpartition("/")[0] for rel in known.folders if rel}
@@ -218,11 +238,26 @@ def listing(known: census.Census, values: Settings) -> list[str]:
             folder.notes -= len(notes) - len(own)
             notes = own
         few = folder.notes <= threshold or (rel in parents and folder.notes <= len(notes) <= 3 * threshold)
-        if few and len(notes) == folder.notes and not rel.startswith("work/archive"):
+        open_ = not any(kept_back(f"{rel}/{name}", withheld) for name in folder.files)
+        if open_ and few and len(notes) == folder.notes and not rel.startswith("work/archive"):
             lines.append(f"- {flat(rel, 80) or '(root)'}/: {'; '.join(notes)}")
         else:
             lines.append(f"- {flat(rel, 80) or '(root)'}/: {folder.notes:,} notes")
     return _cut(lines, 120, "the folders themselves")
+
+
+def kept_back(rel: str, patterns: list[str]) -> bool:
+    """True for what the manifest never exposes: a file name, a path, a folder or a glob, in any case."""
+    folded = rel.casefold()
+    for pattern in patterns:
+        if folded == pattern or folded.startswith(pattern + "/") or folded.rpartition("/")[2] == pattern:
+            return True
+        if "*" in pattern:
+            from fnmatch import fnmatchcase
+
+            if fnmatchcase(folded, pattern):
+                return True
+    return False
 
 
 def care(root: str, known: census.Census, now: float) -> list[str]:

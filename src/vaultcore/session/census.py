@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 FEW = 60  # notes of a folder whose names are kept
+HEADS = 1_000  # notes whose aliases a hook itself looks up
 AT_ONCE = 3_000  # entries that a hook itself lists before it leaves the rest to the worker
 
 
@@ -67,6 +68,8 @@ def save(root: str, census: Census) -> None:
         notes = [name for name in folder.files if _is_note(name)]
         folders[rel] = [folder.mtime_ns, folder.notes, sorted(notes) if len(notes) <= FEW else []]
     state.write_text(root, "names", "\n" + "\n".join(lines) + "\n")
+    paths = (line.partition("\t")[2] for line in lines)
+    state.write_text(root, "aliases", aliases(root, (path for path in paths if _is_note(path))))
     state.write(root, "census.json", {"version": VERSION, "as_of": census.as_of, "folders": folders})
 
 
@@ -161,16 +164,13 @@ def _is_note(name: str) -> bool:
 class Names:
     """Answers by folded name, as the resolver asks: from the remembered names, then from folders changed since."""
 
-    __slots__ = ("_newer", "_text", "root")
+    __slots__ = ("_aliases", "_newer", "_text", "root")
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self._aliases: str | None = None
         self._newer: dict[str, list[str]] | None = None
-        try:
-            with open(os.path.join(state.folder(root), "names"), encoding="utf-8") as file:
-                self._text = file.read()
-        except (OSError, ValueError):
-            self._text = ""
+        self._text = _read(root, "names")
 
     def named(self, key: str) -> list[str]:
         """Every file there is whose folded name is `key`; files newer than the names only after `look_again`."""
@@ -224,3 +224,51 @@ class Names:
             end = self._text.find("\n", at + len(mark))
             yield self._text[at + len(mark) : end]
             at = self._text.find(mark, end)
+
+    def called(self, key: str) -> list[str]:
+        """Every note that has the folded `key` among its aliases."""
+        if self._aliases is None:
+            self._aliases = _read(self.root, "aliases") or self._gather()
+        mark = f"\n{key}\t"
+        at = self._aliases.find(mark)
+        found = []
+        while at >= 0:
+            end = self._aliases.find("\n", at + len(mark))
+            found.append(self._aliases[at + len(mark) : end])
+            at = self._aliases.find(mark, end)
+        return [rel for rel in found if os.path.lexists(os.path.join(self.root, rel))]
+
+    def _gather(self) -> str:
+        """No worker has been here yet: look at a few notes, rather than call an alias a broken link."""
+        self.look_again()
+        files = [rel for rels in (self._newer or {}).values() for rel in rels] if not self._text else []
+        files += [line.partition("\t")[2] for line in self._text.split("\n")] if self._text else []
+        return aliases(self.root, [rel for rel in files if _is_note(rel)][:HEADS])
+
+
+def aliases(root: str, notes: Iterable[str]) -> str:
+    """Lines `folded alias<TAB>path` for these notes, as `Names.called` reads them."""
+    from vaultcore import properties
+    from vaultcore.text import fold
+
+    lines = []
+    for rel in notes:
+        try:
+            with open(os.path.join(root, rel), "rb") as file:
+                head = file.read(8_192)
+        except OSError:
+            continue
+        if b"alias" not in head.lower():
+            continue
+        given = properties.read(properties.decode(head)[0])
+        for name in ("aliases", "alias"):
+            lines += [f"{fold(each)}\t{rel}" for each in properties.as_list(given.get(name)) if "\t" not in each]
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _read(root: str, name: str) -> str:
+    try:
+        with open(os.path.join(state.folder(root), name), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "digest.json"
-VERSION = 1
+VERSION = 2
 TASKS = 6  # open tasks of one note that are shown
 MOST = 300  # notes of one folder that are looked at
 
@@ -63,6 +63,7 @@ def facts(root: str, rel: str) -> dict[str, Any]:
             "empty": False,
             "tasks": [],
             "open": 0,
+            "private": True,
         }
     document = markdown.parse(note.text, note.properties.body)
     todo = [task for task in document.tasks if not task.done]

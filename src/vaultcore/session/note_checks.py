@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from vaultcore.session.census import Names
     from vaultcore.session.settings import Settings
 
+MANUALS = ("readme", "changelog", "contributing", "architecture", "claude", "agents", "gemini", "license", "security")
 LARGEST = 2_000_000  # bytes of a note that are read
+TARGETS = 6  # linked notes that are read to look for a heading or block
 LINKS = 4  # broken links of one note that are named
 TEXT = 120  # characters of a body from which a note should have a link
 
@@ -37,6 +39,8 @@ def applies(rel: str, settings: Settings) -> bool:
     parts = rel.split("/")
     if rel[-3:].lower() != ".md" or any(part.startswith(".") or part == "node_modules" for part in parts):
         return False
+    if len(parts) == 1 and parts[0].lower().partition(".")[0] in MANUALS:
+        return False  # a repository's own pages at the root, whatever their language
     if parts[0] in ("templates", "thinking") or rel.lower() == f"{settings.get('memory_root')}/review.md".lower():
         return False
     return not any(covers(pattern, rel) for pattern in settings.words("infrastructure"))
@@ -73,7 +77,7 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
     found += of_properties(props, settings, rel)
     found += merge_marks(text)
     document = markdown.parse(text, props.body)
-    found += of_links(document, rel, names)
+    found += of_links(document, root, rel, names)
     if not document.links and len(text) - props.body > TEXT:
         found.append(Finding("no-link", "no link to any other note: connect it to its project, person or index"))
     limit = settings.limit("split_bytes")
@@ -150,30 +154,77 @@ def merge_marks(text: str) -> list[Finding]:
     return [Finding("merge", "a merge conflict is not resolved (<<<<<<<)", line)]
 
 
-def of_links(document: Document, rel: str, names: Names) -> list[Finding]:
+def of_links(document: Document, root: str, rel: str, names: Names) -> list[Finding]:
+    """Links to no file, and to a heading or block that the file does not have. An alias counts as a name."""
     from vaultcore import links
 
-    resolver = links.Resolver(files_named=names.named, notes_called=lambda _: [], stems=lambda: [])
+    resolver = links.Resolver(files_named=names.named, notes_called=names.called, stems=lambda: [])
+    parts = _Parts(root, rel, document)
     found = []
     broken = 0
     for link in document.links:
-        if not link.target or resolver.resolve(link.raw, rel).rel is not None:
+        resolved = resolver.resolve(link.raw, rel)
+        if resolved.rel is None and names.look_again():
+            resolved = resolver.resolve(link.raw, rel)
+        if resolved.rel is not None and resolved.kind != "alias":
+            missing = parts.missing(resolved.rel, link, resolved.subpath)
+            if missing:
+                found.append(Finding("broken-link", missing, link.line))
             continue
-        if names.look_again() and resolver.resolve(link.raw, rel).rel is not None:
+        if resolved.rel is not None or not link.target:
             continue
         broken += 1
         if broken > LINKS:
             continue
         shown = flat(link.target, 80)
         if is_ticket(link.target):
-            found.append(
-                Finding("ticket", f"[[{shown}]] is a ticket id, not a note: write it as plain text or a URL", link.line)
-            )
+            text = f"[[{shown}]] is a ticket id, not a note: write it as plain text or a URL"
+            found.append(Finding("ticket", text, link.line))
         else:
             found.append(Finding("broken-link", f"[[{shown}]] leads to no file{_instead(link, names)}", link.line))
     if broken > LINKS:
         found.append(Finding("broken-link", f"{broken - LINKS} more links lead to no file"))
     return found
+
+
+class _Parts:
+    """Whether a note has the heading or block that a link names; each note is read once, a few in all."""
+
+    __slots__ = ("_left", "_read", "root")
+
+    def __init__(self, root: str, rel: str, document: Document) -> None:
+        self.root = root
+        self._read: dict[str, Document | None] = {rel: document}
+        self._left = TARGETS
+
+    def missing(self, rel: str, link: Link, subpath: str) -> str:
+        """What the link names and the note does not have, as a clause; "" if all is there or nobody can tell."""
+        from vaultcore import markdown
+
+        if not subpath or rel[-3:].lower() != ".md":
+            return ""
+        if rel not in self._read and self._left > 0:
+            self._left -= 1
+            self._read[rel] = self._document(rel)
+        document = self._read.get(rel)
+        if document is None:
+            return ""
+        name = flat(rel.rpartition("/")[2][:-3], 60)
+        if subpath.startswith("^"):
+            there = markdown.block(document, subpath[1:]) is not None
+            return "" if there else f"[[{name}#{flat(subpath, 60)}]]: {name} has no block {flat(subpath, 60)}"
+        there = markdown.section(document, subpath) is not None
+        return "" if there or "^" in subpath else f"[[{name}#{flat(subpath, 60)}]]: {name} has no such heading"
+
+    def _document(self, rel: str) -> Document | None:
+        from vaultcore import markdown, properties
+
+        try:
+            with open(os.path.join(self.root, rel), "rb") as file:
+                text = properties.decode(file.read(LARGEST))[0]
+        except OSError:
+            return None
+        return markdown.parse(text, properties.read(text).body)
 
 
 def _instead(link: Link, names: Names) -> str:

@@ -18,6 +18,7 @@ KEYS = (
     "infrastructure",
     "listing_collapse_threshold",
     "mcp_inbox",
+    "mcp_never_expose",
     "memory_root",
     "open_loop_dirs",
     "open_loop_sections",
