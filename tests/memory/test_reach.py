@@ -311,3 +311,40 @@ def test_ids_are_never_twice_the_same() -> None:
     ids = {record.new_id() for _ in range(5_000)}
     assert len(ids) == 5_000 and all(re.fullmatch(r"m-[0-9a-z]{12}", i) for i in ids)
     assert not set("ilou") & set("".join(ids)) - set(string.digits)
+
+
+@pytest.mark.parametrize("damage", ["none", "cut", "other version", "text", "gone", "foreign rows"])
+def test_a_snapshot_of_parsed_files_is_never_believed_over_the_files(vault: Vault, damage: str) -> None:
+    import json
+
+    from tests.memory.conftest import a_person
+    from vaultcore.memory import rulings, snapshot
+
+    root = vault()
+    for i in range(snapshot.FEWEST):
+        memory(root, f"n{i}", f"text {i}", id=f"m-{i:012d}")
+    first = Memories(str(root))
+    expected = served(root, Reader(("alpha",)))
+    file = Path(snapshot.path(str(root)))
+    assert file.exists() and file.stat().st_mode & 0o077 == 0
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:1000])
+    elif damage == "other version":
+        file.write_text(json.dumps({**json.loads(file.read_text()), "version": 0}))
+    elif damage == "text":
+        file.write_text("no snapshot")
+    elif damage == "gone":
+        file.unlink()
+    elif damage == "foreign rows":
+        file.write_text(json.dumps({"version": snapshot.VERSION, "fields": [], "rows": [[1]]}))
+    (root / "memories" / "2026" / "03" / "n3.md").unlink()
+    memory(root, "n5", "changed text of another length", id="m-000000000005", title="Changed")
+    held = Memories(str(root)).open()
+    assert sorted(r.title for r in held.records.values()) == sorted(
+        [*(t for t in expected if t not in ("n3", "n5")), "Changed"]
+    )
+    first.open()
+    with first.lock():
+        first.settle()
+        rulings.forget(first, rulings.find(first, "n7"), a_person(), "wrong")
+    assert not file.exists(), "the text of what was forgotten stays in no cache"

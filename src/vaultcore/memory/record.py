@@ -151,6 +151,12 @@ def build(
         if written and times.moment(written) is None:
             r.problems.append(f"{field} {written[:40]!r} is no date: write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ")
         setattr(r, field, written)
+    complete(r)
+    return r
+
+
+def complete(r: Record) -> None:
+    """Work out what follows from the plain fields: moments, order, names to find it by."""
     r.valid = times.bounds(r.valid_from, r.valid_until)
     known = times.moment(r.recorded_at)
     known = times.moment(r.session) if known is None else known
@@ -160,11 +166,12 @@ def build(
     r.retired = times.NEVER if retired is None else retired
     r.order = (r.date, r.recorded_at or r.session)
     r.flat_title = forms.title(r.title)
-    r.names = tuple(dict.fromkeys([r.flat_title, *(forms.title(a) for a in r.aliases), forms.title(stem)]))
+    r.names = tuple(
+        dict.fromkeys([r.flat_title, *(forms.title(a) for a in r.aliases), forms.title(os.path.basename(r.rel)[:-3])])
+    )
     r.project_names = frozenset(name(p) for p in r.projects)
     r.platform_names = frozenset(name(p) for p in r.platforms)
     r.origin_name = name(r.origin) if r.origin and r.origin != "unknown" else ""
-    return r
 
 
 def _split(below: str, fallback: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import reach, record, review, selection, times, tombstones
+from . import reach, record, review, selection, snapshot, times, tombstones
 from .declarations import refuse
 
 TYPE_CHECKING = False
@@ -59,6 +59,7 @@ def forget(memories: Memories, r: Record, writer: Writer, reason: str) -> str:
     finally:
         os.close(fd)
     _stone(memories, r, writer, reason, "forget", None)
+    snapshot.drop(memories.root)
     return copy
 
 

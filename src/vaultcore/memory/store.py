@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from . import record
+from . import record, snapshot
 from .lexicon import Lexicon
 from .reach import Edges, Names
 from .tables import Tables
@@ -53,6 +53,7 @@ class Store:
         self.unseen: set[str] = set()  # changed since the log was last held against the files
         self.unseen_all = True  # nothing was compared yet in this process
         self._names = Names(())
+        self._read = False
         self._edges: Edges | None = None
         self._edges_at = -1
         self._changes: list[str] = []
@@ -75,11 +76,19 @@ class Store:
             found: set[str] = set()
             changed: list[str] = []
             note, held = found.add, stamps.get
+            kept = {} if self._read else snapshot.load(self.root)
+            parsed = 0
             for rel, state in self._listing():
                 note(rel)
                 stamp = (state.st_size, state.st_mtime_ns)
                 if held(rel) != stamp:
-                    self._load(rel, *stamp)
+                    r = kept.get(rel)
+                    if r is not None and (r.size, r.mtime_ns) == stamp:
+                        self._put(self._shelf(rel), rel, r)
+                        stamps[rel] = stamp
+                    else:
+                        self._load(rel, *stamp)
+                        parsed += 1
                     changed.append(rel)
             if len(found) != len(stamps) or changed:
                 for rel in [rel for rel in stamps if rel not in found]:
@@ -87,6 +96,9 @@ class Store:
                     changed.append(rel)
             if changed:
                 self._changed(changed)
+            if parsed >= snapshot.FEWEST:
+                snapshot.save(self.root, [*self.records.values(), *self.inbox.values()])
+            self._read = True
             return changed
 
     def reread(self, rels: list[str]) -> None:
@@ -123,6 +135,9 @@ class Store:
             if r is not None:
                 self._names.add(r)
 
+    def _shelf(self, rel: str) -> dict[str, Record]:
+        return self.inbox if rel.startswith(f"{self.folder}/{INBOX}/") else self.records
+
     def _load(self, rel: str, size: int, mtime_ns: int) -> None:
         self.problems.pop(rel, None)
         if size > LARGEST:
@@ -139,7 +154,7 @@ class Store:
             return
         self.stamps[rel] = (size, mtime_ns)
         r = record.parse(rel, data, size, mtime_ns)
-        self._put(self.inbox if rel.startswith(f"{self.folder}/{INBOX}/") else self.records, rel, r)
+        self._put(self._shelf(rel), rel, r)
         if r is None and not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
             self.problems[rel] = f"{rel} has no properties, so it reaches nobody: give it scope, projects and a title"
 
