@@ -113,3 +113,23 @@ def test_an_agent_in_another_repository_gets_no_view_of_the_whole_vault(
     elsewhere = tmp_path / "app"
     (elsewhere / ".git").mkdir(parents=True)
     assert "in the vault's own folder" in om(root, *words, code=1, cwd=elsewhere)
+
+
+def test_search_and_read_see_all_notes_in_the_vault_and_the_exposed_ones_elsewhere(root: Path, tmp_path: Path) -> None:
+    (root / "vault-manifest.json").write_text('{"mcp_exposed_roots": ["work"]}')
+    memory = root / "memories/2026/01/2026-01-02 Kumquats.md"
+    memory.parent.mkdir(parents=True)
+    memory.write_text(
+        "---\ndate: 2026-01-02\ntags: [memory]\nsource: hand-filed\nscope: general\n---\n# Kumquats\n\nSour.\n"
+    )
+    (root / "People.md").write_text("Ada likes kumquats.")
+    (root / "work/Order.md").write_text("Ten kumquats.")
+    elsewhere = tmp_path / "app"
+    (elsewhere / ".git").mkdir(parents=True)
+    home = {hit["path"] for hit in data(root, "search", "kumquats")["hits"]}
+    assert home == {"People.md", "work/Order.md", "memories/2026/01/2026-01-02 Kumquats.md"}
+    assert {
+        hit["path"] for hit in json.loads(om(root, "search", "kumquats", "--json", cwd=elsewhere))["hits"]
+    } <= home - {"People.md"}
+    assert "Ada" in om(root, "read", "People")
+    assert "no note" in om(root, "read", "People", code=1, cwd=elsewhere)

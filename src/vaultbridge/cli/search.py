@@ -15,11 +15,11 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="The answer as JSON.")
 @click.pass_obj
 def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag: str | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
-    """Search the notes. Quotes keep a phrase together.
+    """Search notes and memories. Quotes keep a phrase together.
 
     At a terminal, and in the vault, all of them; elsewhere those that the vault lets other repositories read.
     """
-    from vaultbridge import search
+    from vaultbridge import memories, search
     from vaultbridge.bridge import Bridge
     from vaultbridge.cli._person import caller
     from vaultbridge.fence import flat
@@ -31,12 +31,15 @@ def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag
         raise VaultError("the query holds no words: say what to look for")
     who = caller(session.root)
     bridge = Bridge(session.root, channel="person", whole=who.vault)
-    answer = search.search(bridge, who, words, limit, folder=folder, tag=tag)
+    answer = search.search(
+        bridge, who, words, limit, folder=folder, tag=tag,
+        memories=lambda words, limit: [] if folder or tag else memories.hits(bridge, who, words),
+    )  # fmt: skip
     if as_json:
         hits = [
             {
-                "path": hit.rel, "title": hit.title, "heading": hit.heading, "lines": [hit.line0, hit.line1],
-                "snippet": hit.snippet, "why": hit.why,
+                "kind": hit.kind, "path": hit.rel, "title": hit.title, "heading": hit.heading,
+                "lines": [hit.line0, hit.line1], "snippet": hit.snippet, "why": hit.why, "id": hit.id,
             }
             for hit in answer.hits
         ]  # fmt: skip
