@@ -50,13 +50,14 @@ def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-u
             break
         if answer == "skip":
             continue
+        reason = str(click.prompt("  why (decide by one line)")) if answer == "discard" else ""
         with held.lock():
             held.settle()
             fresh = next((i for i in review.queue(held.store) if i.key == item.key), None)
             if fresh is None:
                 click.echo("It has changed meanwhile and is asked again next time.")
                 continue
-            click.echo(verdicts.rule(held, fresh, answer, _person.writer()))
+            click.echo(verdicts.rule(held, fresh, answer, _person.writer(), reason))
     if not listing:
         with held.lock():
             held.settle()

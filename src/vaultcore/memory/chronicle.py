@@ -33,6 +33,13 @@ class Chronicle:
 def tell(store: Store, journal: Journal, reader: Reader, name: str) -> Chronicle:
     """The chronicle of the memory called `name` (id, title or path) as `reader` may know it; a Refusal when it sees
     none of that name."""
+    with store.lock:
+        chronicle = _gather(store, reader, name)
+    chronicle.events = events(journal, {e.record.key: e.record.rel for e in chronicle.members})
+    return chronicle
+
+
+def _gather(store: Store, reader: Reader, name: str) -> Chronicle:
     from vaultcore.errors import Refusal
 
     entries = selection.select(store, reader, include=selection.INCLUDES).entries
@@ -69,7 +76,6 @@ def tell(store: Store, journal: Journal, reader: Reader, name: str) -> Chronicle
         for new, _ in edges.by.get(e.record.rel, ()):
             if new is not None and new.key in keys:
                 chronicle.links.append((e.record.key, new.key))
-    chronicle.events = events(journal, {e.record.key: e.record.rel for e in chronicle.members})
     return chronicle
 
 

@@ -67,6 +67,17 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
     date = str(draft.facets.get("date") or times.today())
     new = draft.record(recorded_at=now)
     new.origin_name = record.name(writer.origin) if writer.origin else ""
+    with store.lock:  # other threads of this process read and refresh it
+        outcome = _weigh(memories, draft, writer, new, now, inbox)
+    if outcome.state == "known":
+        return outcome
+    _write(memories, draft, writer, outcome, new, now, date, inbox)
+    return outcome
+
+
+def _weigh(memories: Memories, draft: Draft, writer: Writer, new: Record, now: str, inbox: bool) -> Outcome:
+    """What the others make of a draft: known already, ruled out, a twin, or to be recorded with what it replaces."""
+    store = memories.store
     stone = store.tombstones.match(new)
     if stone is not None:
         known = (
@@ -83,9 +94,9 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
     held, states = comparison.meeting(store, new, text, {r.rel for r in named}, writer)
     for r, other in held:
         if similarity.same(text, other) and not comparison.succeeded_by(store, r, named):
-            outcome = _same(r, new, states)
-            if outcome:
-                return outcome
+            known_here = _same(r, new, states)
+            if known_here:
+                return known_here
     replaced = comparison.keyed(memories.settings.auto_retire, new, text, held, states, writer) if not inbox else []
     rivals = comparison.rivals(new, text, held, states, store, {r.rel for r in replaced})
     taken = {r.rel for r in (*replaced, *rivals)}
@@ -98,7 +109,6 @@ def _record(memories: Memories, draft: Draft, writer: Writer, inbox: bool) -> Ou
         forced = True
     outcome = Outcome("recorded", None, "", list(draft.notes))
     outcome.superseded, outcome.retired, outcome.disputed, outcome.forced = named, replaced, rivals, forced
-    _write(memories, draft, writer, outcome, new, now, date, inbox)
     return outcome
 
 

@@ -37,7 +37,7 @@ def rule(memories: Memories, item: review.Item, verdict: str, writer: Writer, re
     elif verdict == "reject":
         reject(memories, newer, writer, reason or "a person rejected it")
     elif verdict == "discard":
-        discard(memories, newer, writer, reason or "a person dropped it")
+        discard(memories, newer, writer, reason)
     elif verdict == "archive":
         archive(memories, newer, writer, reason)
     rel, data = review.verdict_file(item, verdict, reason)
