@@ -7,7 +7,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _TIMEOUT = 5.0
 _MOST_BYTES = 4_000_000
@@ -141,6 +141,17 @@ def files(root: str, untracked: bool = True) -> list[str] | None:
     others = ("--others", "--exclude-standard") if untracked else ()
     out = _git(root, "ls-files", "--cached", *others, "-z")
     return None if out is None else sorted({name for name in out.split("\0") if name})
+
+
+def versions(root: str, rel: str, limit: int = 20) -> Iterator[bytes]:
+    """Yield the content that the text file `rel` had in its last commits, newest first; nothing without git."""
+    if toplevel(root) is None:
+        return
+    out = _git(root, "--literal-pathspecs", "log", f"--max-count={limit}", "--format=%H", "--", rel) or ""
+    for commit in out.split():
+        text = _git(root, "show", f"{commit}:./{rel}")
+        if text is not None:
+            yield text.encode()
 
 
 def _git_folder(folder: str) -> str | None:

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from vaultbridge.profiles import inventory, pruning, shelf
+from vaultbridge.profiles import inventory, past, pruning, shelf
 from vaultbridge.profiles.shelf import Profile
 from vaultcore import manifest as manifests
 from vaultcore import write as writer
@@ -27,24 +27,29 @@ MIRRORS = {
 @dataclass
 class Plan:
     """What choosing the profile does: `remove` and `shorten` unchanged shipped files, `add` new ones, `keep` files
-    that the profile leaves out and a person has changed, `missing` files of the profile that are not in the vault.
+    that the profile leaves out and a person has changed, `restore` what the profile before had left out, `missing`
+    files of the profile that are not in the vault and could not be found again.
     """
 
     profile: Profile
     remove: list[str] = field(default_factory=list)
     shorten: dict[str, bytes] = field(default_factory=dict)
     add: dict[str, bytes] = field(default_factory=dict)
+    restore: dict[str, bytes] = field(default_factory=dict)
     keep: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    former: Profile | None = None
 
     def lines(self) -> list[str]:
         """What is done, for a person."""
         said = [f"{self.profile.name}: {self.profile.about}"]
         if self.remove:
-            said.append(f"leaves out {len(self.remove)} shipped files that nobody has changed")
+            said.append(f"leaves out {len(self.remove)} files that nobody has changed")
+        if self.restore:
+            said.append(f"brings back {len(self.restore)} files that the profile {self.former_name()} had left out")
         if self.shorten:
-            said.append(f"takes links to them out of {', '.join(sorted(self.shorten))}")
+            said.append(f"makes the links fit in {', '.join(sorted(self.shorten))}")
         if self.add:
             said.append(f"adds {', '.join(sorted(self.add))}")
         if self.keep:
@@ -54,48 +59,72 @@ class Plan:
             said.append(f"belongs to it and is not here: {shown}; take it from your git history or a release")
         return said
 
+    def former_name(self) -> str:
+        return self.former.name if self.former else ""
+
 
 def plan(root: str, name: str) -> Plan:
     """What `apply` would do. Raises VaultError for an unknown profile or a broken local manifest."""
     profile = shelf.find(name)
-    made = Plan(profile)
-    all_shipped = inventory.shipped()
-    out = {rel for rel in all_shipped if not kept(profile, rel)}
-    for rel in sorted(out):
-        state = inventory.unchanged(root, rel)
-        if state:
-            made.remove.append(rel)
-        elif state is False:
-            made.keep.append(rel)
-    for rel in sorted(set(all_shipped) - out):
-        state = inventory.unchanged(root, rel)
-        if state is None and rel.rsplit("/", 1)[-1] != ".gitkeep":
-            made.missing.append(rel)
-    gone = set(made.remove)
-    left = folders(set(all_shipped) - out) | folders(set(profile.add))
-    lost = folders(out) - left
-    before = Resolver(list(all_shipped))
-    for rel in sorted(set(all_shipped) - out):
-        if rel.endswith(".md") and not rel.startswith(".") and inventory.unchanged(root, rel):
-            with open(os.path.join(root, rel), encoding="utf-8") as file:
-                text = file.read()
-            shorter = pruning.prune(text, rel, before, gone, {folder + "/" for folder in lost})
-            if shorter != text:
-                made.shorten[rel] = shorter.encode()
-    for rel, text in profile.add.items():
-        if not os.path.lexists(os.path.join(root, rel)):
-            made.add[rel] = text.encode()
-    made.settings = {"profile": name, **profile.settings}
+    before = past.former(root, name)
+    made = Plan(profile, former=before, settings={"profile": name, **profile.settings})
+    states = {rel: inventory.unchanged(root, rel) for rel in inventory.shipped()}
+    for rel, state in sorted(states.items()):
+        if not kept(profile, rel):
+            if state is not None:
+                (made.remove if state else made.keep).append(rel)
+        elif state is None:
+            data = past.shipped_content(root, rel) if before and not kept(before, rel) else None
+            if data is not None:
+                made.restore[rel] = data
+            elif rel.rsplit("/", 1)[-1] != ".gitkeep":
+                made.missing.append(rel)
+    for rel, state in sorted(states.items()):
+        if kept(profile, rel) and state is not None and rel.endswith(".md") and not rel.startswith("."):
+            fitted = fit(root, rel, state, profile, before, states)
+            if fitted is not None:
+                made.shorten[rel] = fitted
+    for rel, data in list(made.restore.items()):
+        if rel.endswith(".md") and not rel.startswith("."):
+            made.restore[rel] = pruned(profile, data.decode(), rel, states).encode()
+    if before:
+        made.remove += [rel for rel in past.added(root, before) if rel not in profile.add]
+    made.add = {rel: text.encode() for rel, text in profile.add.items() if not os.path.lexists(os.path.join(root, rel))}
     return made
+
+
+def fit(
+    root: str, rel: str, unchanged: bool, profile: Profile, before: Profile | None, states: dict[str, bool | None]
+) -> bytes | None:
+    """The note with the links that fit the profile; None when it is right already, or somebody has changed it."""
+    with open(os.path.join(root, rel), "rb") as file:
+        now = file.read()
+    shipped = now if unchanged else past.shipped_content(root, rel) if before else None
+    if shipped is None:
+        return None
+    text = shipped.decode("utf-8").replace("\r\n", "\n")
+    if not unchanged and before and pruned(before, text, rel, states).encode() != now.replace(b"\r\n", b"\n"):
+        return None
+    wanted = pruned(profile, text, rel, states)
+    return None if wanted.encode() == now.replace(b"\r\n", b"\n") else wanted.encode()
+
+
+def pruned(profile: Profile, text: str, rel: str, states: dict[str, bool | None]) -> str:
+    """A shipped note without what leads to the parts that the profile leaves out; what a person has changed stays."""
+    out = {other for other in states if not kept(profile, other)}
+    gone = {other for other in out if states[other] is not False}
+    left = folders(set(states) - out) | folders(set(profile.add))
+    lost = {folder + "/" for folder in folders(out) - left}
+    return pruning.prune(text, rel, Resolver(list(states)), gone, lost)
 
 
 def apply(root: str, name: str) -> list[str]:
     """Choose the profile; the lines say what was done. Nothing that a person has changed is touched."""
     made = plan(root, name)
-    remember(root, made.settings)
-    for rel, data in made.add.items():
+    remember(root, made.settings, made.former.settings if made.former else {})
+    for rel, data in {**made.restore, **made.add}.items():
         try:
-            writer.create(root, rel, data)
+            writer.create(root, rel, data, hidden=True)
         except Refusal as refusal:
             if refusal.code != "exists":
                 raise
@@ -149,8 +178,8 @@ def empty(root: str, folder: str) -> None:
         folder = os.path.dirname(folder)
 
 
-def remember(root: str, settings: dict[str, Any]) -> None:
-    """Put the settings into the vault's own manifest, every other key as it was."""
+def remember(root: str, settings: dict[str, Any], former: dict[str, Any]) -> None:
+    """Put the settings into the vault's own manifest, in place of the former profile's; other keys as they were."""
     path = os.path.join(root, manifests.LOCAL)
     before: bytes | None = None
     data: Any = {}
@@ -163,7 +192,8 @@ def remember(root: str, settings: dict[str, Any]) -> None:
             raise VaultError(f"{manifests.LOCAL} is not valid JSON ({error}): mend it, then choose again") from error
         if not isinstance(data, dict):
             raise VaultError(f"{manifests.LOCAL} must hold an object: mend it, then choose again")
-    wanted = {**data, **settings}
+    wanted = {key: value for key, value in data.items() if key not in former or value != former[key]}
+    wanted.update(settings)
     if wanted == data:
         return
     text = (json.dumps(wanted, indent=2, ensure_ascii=False) + "\n").encode()
