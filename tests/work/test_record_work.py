@@ -1,4 +1,4 @@
-"""`record_work`: what is filed, where, in which words, and everything it refuses. Real files; the bridge where it counts."""
+"""`record_work`: what is filed, where, in which words, and everything it refuses."""
 
 from __future__ import annotations
 
@@ -181,7 +181,8 @@ def test_the_note_holds_everything_that_was_sent_in_its_order(world: Callable[..
     root = world()
     reply = record(
         root, changes=["queue.py sorts"], decisions=["arrival, not id: ids collide"], learned=["ids collide"],
-        open=["what of the tail?"], verification="ran the suite", informed_by=["Queue", "Nowhere"], paths=["src/queue.py"],
+        open=["what of the tail?"], verification="ran the suite", informed_by=["Queue", "Nowhere"],
+        paths=["src/queue.py"],
     )  # fmt: skip
     text = written(root, reply)
     assert properties.read(text).values == {
@@ -197,7 +198,8 @@ def test_the_note_holds_everything_that_was_sent_in_its_order(world: Callable[..
     assert body.startswith(
         f"\n# Queue sorted\n\n{SUMMARY}\n\n## What changed\n\n- queue.py sorts\n\n## Decisions\n\n"
         "- arrival, not id: ids collide\n\n## Learned\n\n- ids collide\n\n## Verification\n\nran the suite\n\n"
-        "## Open questions\n\n- [ ] what of the tail?\n\n## Related\n\n- [[Queue]]\n- Nowhere (no note you can read)\n\n*Recorded "
+        "## Open questions\n\n- [ ] what of the tail?\n\n"
+        "## Related\n\n- [[Queue]]\n- Nowhere (no note you can read)\n\n*Recorded "
     )
 
 
@@ -589,7 +591,8 @@ def test_a_writer_that_died_between_the_two_is_finished_by_the_next(world: Calla
         "from vaultcore.identity import Caller\n"
         f"bridge = Bridge({str(root)!r})\n"
         "caller = Caller(project='atlas', projects=('atlas',), source='test')\n"
-        f"record_work.run(bridge, caller, {{'title': 'Queue sorted', 'summary': {SUMMARY!r}, 'folder': 'work/active'}})\n"
+        f"given = {{'title': 'Queue sorted', 'summary': {SUMMARY!r}, 'folder': 'work/active'}}\n"
+        "record_work.run(bridge, caller, given)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 9
     (path,) = (root / "work/active").glob("*.md")
@@ -646,7 +649,8 @@ def test_eight_writers_lose_nothing(world: Callable[..., Path]) -> None:
         "caller = Caller(project='p', projects=('p',), source='test')\n"
         "for n in 'one two three'.split():\n"
         "    title = f'{sys.argv[1]} {n}'\n"
-        "    given = {'title': title, 'summary': f'{sys.argv[1] * 3} went {n * 2} about {n} alone.', 'folder': 'work/active'}\n"
+        "    summary = f'{sys.argv[1] * 3} went {n * 2} about {n} alone.'\n"
+        "    given = {'title': title, 'summary': summary, 'folder': 'work/active'}\n"
         "    print(record_work.run(bridge, caller, given).splitlines()[0])\n"
     )
     children = [

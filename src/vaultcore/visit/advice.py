@@ -67,7 +67,7 @@ def _tell(guest: Guest, wanted: list[str], likely: list[tuple[str, bool, dict[st
     found.sort(key=lambda one: one[0], reverse=True)
     told = _fates(guest, found[:MOST])
     pieces = [make(told.get(key, "")) for _, key, _, _, _, make in found[:MOST]]
-    named = ", ".join(fence.flat(path, 100) for path in wanted[:3])
+    named = ", ".join(served.line(path, 80) for path in wanted[:3])
     text, count = served.fit(f"om: the vault knows this about {named}. {served.DATA}", pieces, BYTES - RESERVE)
     if not count:
         return ""
@@ -103,7 +103,7 @@ def _memories(guest: Guest, wanted: list[str], likely: list[tuple[str, bool, dic
             r = e.record
 
             def make(fate: str, e: Any = e, match: Any = match) -> str:
-                return served.memory(guest, store, e, mark, why=match.why()[:120], check=fate or None)
+                return served.memory(guest, store, e, mark, why=served.line(match.why(), 120), check=fate or None)
 
             found.append(((match.depth, 1, r.date), r.key, r.paths, r.known, r.date, make))
     return found
@@ -128,7 +128,13 @@ def _notes(guest: Guest, wanted: list[str], likely: list[tuple[str, bool, dict[s
 
         def make(fate: str, note: Any = note, match: Any = match, says: str = says, date: str = date) -> str:
             return served.note(
-                note.rel, note.title, says, mark, date=date or None, why=match.why()[:120], check=fate or None
+                note.rel,
+                note.title,
+                says,
+                mark,
+                date=date or None,
+                why=served.line(match.why(), 120),
+                check=fate or None,
             )
 
         found.append(((match.depth, 0, date), rel, scopes, times.moment(date) or 0.0, date, make))
@@ -148,7 +154,7 @@ def _fates(guest: Guest, found: list[Any]) -> dict[str, str]:
     from vaultcore import fence
 
     items = [(key, scopes, known, date) for _, key, scopes, known, date, _ in found]
-    return {key: fence.flat(fate.sentence(), 200) for key, fate in anchors.fates(root, items).items()}
+    return {key: served.line(fate.sentence(), 200) for key, fate in anchors.fates(root, items).items()}
 
 
 def _now() -> float:

@@ -119,7 +119,7 @@ def _work(guest: Guest, mark: str) -> tuple[list[str], list[str]]:
         questions += [(note.rel, asked) for asked in _open(note)]
     if not questions:
         return record, []
-    lines = [f"- {fence.flat(asked, 120)} ({fence.flat(rel, 80)})" for rel, asked in questions[:QUESTIONS]]
+    lines = [f"- {served.line(asked, 140)} ({served.line(rel, 100)})" for rel, asked in questions[:QUESTIONS]]
     while len(lines) > 1 and sum(len(line.encode("utf-8", "replace")) for line in lines) > ASKED:
         lines.pop()
     if len(questions) > len(lines):
