@@ -31,7 +31,10 @@ BOUNDS = {
     "session_end": 6,
 }
 GROWTH = 2.0
-PROMPT = "We decided to go with the token bucket after the outage last night. Can you write that up, and what did we say in spring?"
+PROMPT = (
+    "We decided to go with the token bucket after the outage last night. Can you write that up, and what did we say in"
+    " spring?"
+)
 NOTE = """---
 date: 2026-11-20
 description: "A note the agent has just written: what the rollout changed and who owns the follow-up."

@@ -42,18 +42,15 @@ TOPICS = {
     "capacity planning": "forecast headroom autoscale node reserve cost peak quota",
 }
 COMMON = (
-    "team change service request client server state value order time case path test config result error log note plan owner"
-    " week quarter review call job user account record field table event source target step check cost limit window region"
-    " host line branch version metric graph screen form input output key store worker thread process handler module contract"
+    "team change service request client server state value order time case path test config result error log note"
+    " plan owner week quarter review call job user account record field table event source target step check cost"
+    " limit window region host line branch version metric graph screen form input output key store worker thread"
+    " process handler module contract"
 ).split()
-VERBS = "breaks holds leaks blocks retries drops delays hides keeps reorders duplicates truncates masks starves pins".split()
+VERBS = "breaks holds leaks blocks retries drops delays hides keeps reorders duplicates masks starves pins".split()
 GLUE = ("because", "so", "when", "unless", "after", "before", "although", "while", "even if")
-ADJECTIVES = (
-    "stale slow partial silent early noisy hidden shared local remote cold warm strict loose flaky narrow".split()
-)
-ASPECTS = (
-    "rollout design cleanup audit follow-up runbook options baseline checklist handover estimate findings guide".split()
-)
+ADJECTIVES = "stale slow partial silent early noisy hidden shared local remote cold warm strict loose flaky".split()
+ASPECTS = "rollout design cleanup audit follow-up runbook options baseline checklist handover guide".split()
 FIRST = (
     "Ada Ben Cleo Dov Elin Femi Gita Hugo Ines Jon Kaya Liam Mara Nils Oona Pia Quinn Rosa Sven Tara Uma Vik".split()
 )

@@ -23,7 +23,8 @@ PATIENCE = 5.0  # seconds to wait for stdin to say something
 def run(kind: str, code: str, answer: Callable[[Event], dict[str, Any] | None]) -> None:
     """Run one hook and end the process.
 
-    `kind` is our name of the event, `code` the vault the script lies in, `answer(event)` gives the agent's JSON or None.
+    `kind` is our name of the event, `code` the vault the script lies in, `answer(event)` gives the agent's JSON or
+    None.
     """
     try:
         reply = _reply(kind, code, answer)

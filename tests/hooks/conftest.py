@@ -9,6 +9,7 @@ import pytest
 
 from tests.hooks.running import GOOD, MANIFEST
 
+STAR = "---\ndate: 2026-11-01\n---\n# North Star\n\n## Current Focus\n\n- Ship it, see [[Home]]\n"
 Vault = Callable[..., Path]
 
 
@@ -20,7 +21,7 @@ def room(vault: Vault) -> Callable[..., Path]:
         usual = {
             "vault-manifest.json": MANIFEST,
             "Home.md": GOOD,
-            "brain/North Star.md": "---\ndate: 2026-11-01\n---\n# North Star\n\n## Current Focus\n\n- Ship it, see [[Home]]\n",
+            "brain/North Star.md": STAR,
         }
         return vault({**usual, **(files or {})}, name=name)
 

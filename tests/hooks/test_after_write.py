@@ -77,7 +77,8 @@ def test_links_resolve_as_in_obsidian_also_to_notes_made_a_moment_ago(counted: b
         scan(root)
     (root / "new folder").mkdir()
     (root / "new folder/Just Made.md").write_text(GOOD)
-    links = "[[atlas]] [[active/Atlas|a]] [[Atlas#A note]] ![[pic.png]] [[Two]] [[work/Two.md]] [[Just Made]] [t](../Home.md) [u](https://x.y)"
+    links = "[[atlas]] [[active/Atlas|a]] [[Atlas#A note]] ![[pic.png]] [[Two]] [[work/Two.md]] [[Just Made]]"
+    links += " [t](../Home.md) [u](https://x.y)"
     assert write(root, "org/A.md", HEAD + links + "\n`[[no]]`\n```\n[[no]]\n```\n").context == ""
 
 

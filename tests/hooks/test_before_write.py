@@ -94,7 +94,8 @@ def test_geminis_memory_tool_is_denied(world: tuple[Path, Path]) -> None:
 
 def test_a_patch_that_goes_through_the_shell_is_denied(world: tuple[Path, Path]) -> None:
     root, home = world
-    patch = f"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ok.md\n+x\n*** Add File: {home}/.codex/memories/a.md\n+x\n*** End Patch\nEOF"
+    files = f"*** Add File: ok.md\n+x\n*** Add File: {home}/.codex/memories/a.md\n+x\n"
+    patch = f"apply_patch <<'EOF'\n*** Begin Patch\n{files}*** End Patch\nEOF"
     assert hook("before_write", root, "codex", tool_name="Bash", tool_input={"command": patch}).denied
     assert not hook("before_write", root, "codex", tool_name="Bash", tool_input={"command": "ls ~/.codex/memories"}).out
 

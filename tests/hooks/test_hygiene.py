@@ -12,6 +12,7 @@ import pytest
 
 from tests.hooks.running import GOOD, hook, scan
 from vaultcore.session import hygiene
+from vaultcore.session import scan as scanning
 
 DONE = "---\nstatus: Completed\n---\n"
 LOOP = "# A\n\n## Action items\n\n- [ ] secret words\n- [x] done\n\n## Other\n\n- [ ] not a loop\n\nwaiting on Bob\n"
@@ -123,8 +124,8 @@ def test_a_detector_that_breaks_is_named_and_the_others_go_on(
 
     monkeypatch.setattr(hygiene, "DETECTORS", (oversized, hygiene.completed))
     root = room({"work/active/A.md": DONE})
-    hygiene.scan_and_save(str(root), "")
-    found = hygiene.load(str(root))
+    scanning.run(str(root), "")
+    found = scanning.load(str(root))
     assert found is not None
     assert [flag["kind"] for flag in found["flags"]] == ["done work not archived"]
     assert found["unchecked"][0] == "oversized (RuntimeError)"

@@ -74,9 +74,12 @@ def test_no_language_lags_behind(language: str) -> None:
     "text",
     [
         "11:15", "2026-01-15", "won't", "win32", "p10", "merged cells", "promoted block", "sync with remote", "事件",
-        "indecisiveness", "undecidedness", "markdown wonder download", "decision_log", "decided()", "src/outage/decided.py",
-        "https://x.y/we decided".replace(" ", "-"), "> we decided to wait", "```\nwe decided\n```", "~~~~\nwe decided\n",
-        "`we decided` is a string", "``we ` decided``", "2026-02-03T10:00:00Z ERROR worker decided", "[WARN] we decided",
+        "indecisiveness", "undecidedness", "markdown wonder download", "decision_log", "decided()",
+        "src/outage/decided.py",
+        "https://x.y/we decided".replace(" ", "-"), "> we decided to wait", "```\nwe decided\n```",
+        "~~~~\nwe decided\n",
+        "`we decided` is a string", "``we ` decided``", "2026-02-03T10:00:00Z ERROR worker decided",
+        "[WARN] we decided",
         "Traceback (most recent call last):\n  File \"a\", line 1\n    we decided\nError: decided",
     ],
 )  # fmt: skip
@@ -87,9 +90,12 @@ def test_what_only_looks_like_a_signal_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "We decided to wait.", "WE DECIDED TO WAIT", "we\u2019ve decided", "昨日のdecisionをまとめて", "大家decided了颜色",
+        "We decided to wait.", "WE DECIDED TO WAIT", "we\u2019ve decided", "昨日のdecisionをまとめて",
+        "大家decided了颜色",
         "we  decided\tto wait", "We decided to roll back. Log:\n\nTraceback (most recent call last):\n  x\nError: y",
-        "```\ncode\n```\nWe decided to wait.", "x" * 70_000 + "\nWe decided to wait.", "（We decided）", "decided：Kotlin",
+        "```\ncode\n```\nWe decided to wait.", "x" * 70_000 + "\nWe decided to wait.",
+        "（We decided）", "decided：Kotlin", "Let me say it (finally): we decided to wait",
+        "From what Lena said (yesterday) we decided to wait", "```\nx\n``` We decided\n```\nWe decided to wait.",
     ],
 )  # fmt: skip
 def test_a_decision_is_found_however_it_is_set(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -60,7 +61,8 @@ def test_an_old_session_gets_only_what_changes(source: str, room: Callable[..., 
 
 
 def test_goals_start_at_the_current_focus_and_leave_out_what_is_struck_through(room: Callable[..., Path]) -> None:
-    star = "---\na: b\n---\n# North Star\n\nOld intro\n\n## Current Focus\n\n- Ship\n- ~~Rewrite~~\n* ~~Rename~~\n\n## Later\n\n### Empty\n"
+    star = "---\na: b\n---\n# North Star\n\nOld intro\n\n## Current Focus\n\n- Ship\n- ~~Rewrite~~\n* ~~Rename~~\n"
+    star += "\n## Later\n\n### Empty\n"
     text = hook("session_start", room({"brain/North Star.md": star})).context
     assert "> Current Focus:\n> - Ship\n(2 struck-through lines not shown)" in text
     assert "Old intro" not in text and "Rewrite" not in text and "Empty" not in text
@@ -138,7 +140,7 @@ def test_the_manifest_moves_the_budget_up_to_the_agents_own_cap(
     budget: int, agent: str, most: int, room: Callable[..., Path]
 ) -> None:
     files = {f"org/{i:03}/{'n' * 90} {j}.md": "x" for i in range(150) for j in range(3)}
-    manifest = {"vault-manifest.json": '{"eager_layer_budget_bytes": %d}' % budget}
+    manifest = {"vault-manifest.json": json.dumps({"eager_layer_budget_bytes": budget})}
     text = hook("session_start", room({**files, **manifest}), agent).context
     assert len(text.encode()) <= most
     assert f"of {most / 1000:.1f} kB" in text.splitlines()[-1]

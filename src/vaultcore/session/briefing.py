@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from vaultcore.session import census, digest, history, hygiene, settings
+from vaultcore.session import census, digest, history, scan, settings
 from vaultcore.session.plain import ago, flat, kilobytes, size
 
 TYPE_CHECKING = False
@@ -262,33 +262,33 @@ def kept_back(rel: str, patterns: list[str]) -> bool:
 
 def care(root: str, known: census.Census, now: float) -> list[str]:
     """Hygiene as of the last scan, and whether the vault has changed since."""
-    scan = hygiene.load(root)
-    if scan is None:
+    found = scan.load(root)
+    if found is None:
         return ["(never scanned here yet; a scan has been started)"]
     lines = []
-    for flag in scan["flags"][:12]:
+    for flag in found["flags"][:12]:
         items = "; ".join(flat(item, 100) for item in flag["items"][:3])
         more = f"; {flag['count'] - 3} more" if flag["count"] > 3 else ""
         lines.append(f"- {flag['count']} {flat(flag['kind'], 60)}: {items}{more}. {flat(flag['todo'], 100)}")
-    for name in scan["unchecked"][:3]:
+    for name in found["unchecked"][:3]:
         lines.append(f"- not checked: {flat(name, 80)}")
     if not lines:
         return []
     later = (
         ", older than the latest changes"
-        if max((f.mtime_ns for f in known.folders.values()), default=0) > scan["as_of"] * 1e9
+        if max((f.mtime_ns for f in known.folders.values()), default=0) > found["as_of"] * 1e9
         else ""
     )
-    return [*lines, f"(as of {ago(scan['as_of'], now)}{later})"]
+    return [*lines, f"(as of {ago(found['as_of'], now)}{later})"]
 
 
 def index_line(root: str, now: float) -> str:
-    scan = hygiene.load(root)
-    if scan is None:
+    found = scan.load(root)
+    if found is None:
         return "Index: not checked here yet; a refresh has been started."
-    if scan["index"]:
-        return f"Index: {flat(scan['index'], 160)}. Run `python3 om.py doctor`."
-    return f"Index: up to date as of {ago(scan['as_of'], now)} ({scan['notes']:,} notes); a refresh has been started."
+    if found["index"]:
+        return f"Index: {flat(found['index'], 160)}. Run `python3 om.py doctor`."
+    return f"Index: up to date as of {ago(found['as_of'], now)} ({found['notes']:,} notes); a refresh has been started."
 
 
 def _cut(lines: list[str], most: int, where: str) -> list[str]:

@@ -31,17 +31,18 @@ INDEX = "memory.md"  # the index that Claude loads by itself; it only points to 
 UNSEEN = dict.fromkeys([0x00AD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF])
 
 PRIVATE = (
-    "om: this is {agent}'s private memory ({path}): nobody else can read, search or correct what lies there. Put lasting "
-    "knowledge into the vault: a decision into brain/Key Decisions.md, a trap into brain/Gotchas.md, a way of working into "
-    "brain/Patterns.md, a goal into brain/North Star.md, a lesson for other repositories through the `remember` tool."
+    "om: this is {agent}'s private memory ({path}): nobody else can read, search or correct what lies there. Put "
+    "lasting knowledge into the vault: a decision into brain/Key Decisions.md, a trap into brain/Gotchas.md, a way of "
+    "working into brain/Patterns.md, a goal into brain/North Star.md, a lesson for other repositories "
+    "through the `remember` tool."
 )
 RULINGS = (
     "om: {rel} is where a person rules on memories. Don't edit it: file a better memory with `remember` (naming in "
     "`supersedes` what it replaces) and tell the person that `python3 om.py review` waits for them."
 )
 LOG = (
-    "om: {rel} is the vault's own log, which only the om tools write. To change a memory or bind a name use `remember`, "
-    "`python3 om.py review` or `python3 om.py projects`."
+    "om: {rel} is the vault's own log, which only the om tools write. To change a memory or bind a name use "
+    "`remember`, `python3 om.py review` or `python3 om.py projects`."
 )
 
 

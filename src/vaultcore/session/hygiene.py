@@ -1,14 +1,10 @@
-"""What has drifted in the whole vault. Computed by the detached worker, read back by the hooks with its date.
+"""What can drift in a vault: one detector each.
 
 Every detector is a function of a `Vault` that returns a `Flag` or None; every flag goes away when its cause does.
 """
 
 from __future__ import annotations
 
-import os
-import time
-
-from vaultcore.session import state
 from vaultcore.session.plain import flat
 
 TYPE_CHECKING = False
@@ -19,16 +15,13 @@ if TYPE_CHECKING:
     from vaultcore.session.settings import Settings
     from vaultcore.walk import Entry
 
-NAME = "hygiene.json"
-VERSION = 1
 DAY = 86_400
-RECENT = 300  # notes changed last whose times are kept, for the stop hook
 STOP_WORDS = frozenset(
-    "about action active after analysis audit call case change check completed delivery discovery doc docs document draft"
-    " execution experiment first follow framework from index investigation kickoff list meeting migration next note notes"
-    " onboarding options overview phase plan playbook prep process progress project prompt proposal remediation report"
-    " research review roadmap rollout status strategy summary support sync task team template test that this update"
-    " verification week weekly with work".split()
+    "about action active after analysis audit call case change check completed delivery discovery doc docs"
+    " document draft execution experiment first follow framework from index investigation kickoff list meeting"
+    " migration next note notes onboarding options overview phase plan playbook prep process progress project"
+    " prompt proposal remediation report research review roadmap rollout status strategy summary support sync task"
+    " team template test that this update verification week weekly with work".split()
 )
 
 
@@ -194,54 +187,6 @@ DETECTORS: tuple[Callable[[Vault], Flag | None], ...] = (
 )
 
 
-def scan_and_save(root: str, told: str) -> None:
-    """Run every detector and remember what they found; `told` is what the index refresh complained about."""
-    from vaultcore import walk
-    from vaultcore.session import settings
-
-    now = time.time()
-    notes = list(walk.walk(root))
-    index = _index(root)
-    vault = Vault(root, settings.load(root), notes, index, now)
-    flags: list[Flag] = []
-    unchecked: list[str] = []
-    for detector in DETECTORS:
-        try:
-            flag = detector(vault)
-        except Exception as trouble:  # one broken detector must not hide the others
-            unchecked.append(f"{detector.__name__} ({type(trouble).__name__})")
-            continue
-        if flag:
-            flags.append(flag)
-    try:
-        if index is None:
-            unchecked.append("broken links and orphans (no index here yet)")
-        else:
-            flags += linking(vault)
-    except Exception as trouble:
-        unchecked.append(f"links ({type(trouble).__name__})")
-    latest = sorted(notes, key=lambda note: -note.mtime_ns)[:RECENT]
-    state.write(
-        root,
-        NAME,
-        {
-            "version": VERSION,
-            "as_of": now,
-            "notes": len(notes),
-            "index": told or ("" if index is not None else "not built"),
-            "flags": [flag.as_json() for flag in flags],
-            "unchecked": unchecked,
-            "recent": [[note.rel, note.size, note.mtime_ns] for note in latest],
-        },
-    )
-
-
-def load(root: str) -> dict[str, Any] | None:
-    """What the last scan found, or None."""
-    found = state.read(root, NAME)
-    return found if isinstance(found, dict) and found.get("version") == VERSION else None
-
-
 def clusters(names: list[str], least: int) -> list[tuple[str, list[str]]]:
     """(word, names) for words that at least `least` and at most half of four or more note names share; larger first."""
     if len(names) < 4:
@@ -341,18 +286,3 @@ def _open_items(root: str, rel: str, sections: list[str]) -> int:
         if number not in todo and ("waiting on" in line.lower() or "watch for" in line.lower())
     ]
     return len(wanted) + len(waiting)
-
-
-def _index(root: str) -> Any:
-    """The index, if one has been built; never built here, where PyYAML may be missing."""
-    from vaultcore import places
-    from vaultcore.errors import VaultError
-
-    try:
-        if not os.path.exists(os.path.join(places.cache(root), "index.sqlite")):
-            return None
-        from vaultcore.index import open_index
-
-        return open_index(root)
-    except (ImportError, OSError, VaultError):
-        return None

@@ -19,11 +19,12 @@ TRACE_STARTS = (
     "#0 ",
     "panic:",
 )
-CODE_STARTS = (
-    "import ", "from ", "def ", "class ", "return ", "const ", "let ", "var ", "function ", "raise ", "throw ", "async ",
-    "public ", "private ", "static ", "#include", "diff --git", "index ", "@@ ", "+++ ", "--- ", "$ ", "> ", ">>>", "<?", "//",
-    "/*", "* @", "select ", "insert into ", "npm err", "elif ", "else:", "try:", "except ",
+CODE_WORDS = (
+    "import ", "from ", "def ", "class ", "return ", "const ", "let ", "var ", "function ", "raise ", "throw ",
+    "async ", "public ", "private ", "static ", "select ", "insert into ", "elif ", "else:", "try:", "except ",
 )  # fmt: skip
+CODE_SIGNS = ("#include", "diff --git", "@@ ", "+++ ", "--- ", "$ ", ">>>", "<?", "//", "/*", "* @", "npm err")
+CODE_MARKS = (" = ", "==", "()", "){", "=>", " import ", "({", "[]")
 CODE_ENDS = (";", "{", "}", "};", "});", "):", "->", "=>", "\\")
 
 
@@ -70,9 +71,9 @@ def pasted(line: str, low: str) -> bool:
         return True
     if line.startswith(("    ", "\t")) and low.endswith(CODE_ENDS):
         return True
-    if low.startswith(CODE_STARTS) and (
-        low.endswith(CODE_ENDS) or any(c in low for c in "=(){}<>@") or low[:1] in "$>/+-@#*"
-    ):
+    if low.startswith(CODE_SIGNS):
+        return True
+    if low.startswith(CODE_WORDS) and (low.endswith(CODE_ENDS) or any(mark in low for mark in CODE_MARKS)):
         return True
     if low.endswith(CODE_ENDS) and any(c in low for c in "=(){}"):
         return True

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+LOADER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.py")
 FILES = ("vault-manifest.json", "vault-manifest.local.json")
 KEYS = (
     "done_statuses",
@@ -69,9 +70,10 @@ def load(root: str) -> Settings:
 
 def _mark(root: str) -> list[list[int]]:
     found = []
-    for name in FILES:
+    # a loader that was updated may have other defaults
+    for path in (*(os.path.join(root, name) for name in FILES), LOADER):
         try:
-            status = os.stat(os.path.join(root, name))
+            status = os.stat(path)
             found.append([status.st_size, status.st_mtime_ns, status.st_ino])
         except OSError:
             found.append([])

@@ -57,14 +57,14 @@ def settle(root: str) -> bytes:
 
 def bring_up(root: str, code: str) -> None:
     """Census, index, hygiene, in this order: each one feeds the next. A failing one does not stop the others."""
-    from vaultcore.session import census, hygiene, state
+    from vaultcore.session import census, scan, state
 
     try:
         census.save(root, census.take(root))
     except (OSError, ValueError):
         pass  # the vault went away, or its cache cannot be written
     told = index(root, code)
-    hygiene.scan_and_save(root, told)
+    scan.run(root, told)
     state.prune(root, time.time())
 
 

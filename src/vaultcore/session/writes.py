@@ -92,6 +92,6 @@ def grouping(session: state.Session, root: str, rel: str, settings: Settings) ->
         return []
     session.add(said=[key])
     shown = ", ".join(flat(name[:-3], 50) for name in members[:4])
-    return [
-        f"- {len(members)} loose notes in work/active are about {flat(word, 30)} ({shown}): consider work/active/{flat(word.title(), 30)}/"
-    ]
+    subject = flat(word, 30)
+    folder = f"work/active/{subject.title()}/"
+    return [f"- {len(members)} loose notes in work/active are about {subject} ({shown}): consider {folder}"]
