@@ -82,9 +82,10 @@ class Bridge:
             listener(rels)
 
     def close(self) -> None:
-        kept = self.extras.pop("qmd", None)
-        if kept is not None:
-            kept.close()
+        for name in ("reasoning", "qmd"):
+            kept = self.extras.pop(name, None)
+            if kept is not None:
+                kept.close()
         with self._lock:
             if self._index is not None:
                 self._index.close()

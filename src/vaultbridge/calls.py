@@ -85,7 +85,8 @@ class Call:
         else:
             code, sentence = "internal", self._surprise(error)
         self._record("refused", tool=self.name, code=code, why=sentence)
-        return code, sentence
+        evidence = error.details.get("evidence") if isinstance(error, Refusal) else None
+        return code, f"{sentence}\n{evidence}" if evidence else sentence
 
     def abandoned(self) -> None:
         """The client gave the call up, or is gone."""

@@ -143,6 +143,9 @@ def audit(bridge: Bridge) -> Iterator[Finding]:
         yield Finding(OK, "reads and refusals are recorded")
 
 
+from .reasoning import checks as _reasoning  # noqa: E402, F401
+
+
 @check("projects")
 def projects(bridge: Bridge) -> Iterator[Finding]:
     from vaultcore import projects as known

@@ -75,7 +75,13 @@ KEYS: dict[str, Key] = {
     "hygiene.meeting_days": Key("integer", 7, "Days after which a note in work/meetings is mentioned."),
     "hygiene.open_loop_days": Key("integer", 14, "Days after which an open item is mentioned."),
     "hygiene.split_bytes": Key("integer", 25_000, "Size from which a note should be split."),
+    "reason.cli": Key(
+        "choice", "auto", "The agent that the reason tool asks; auto: the first of them that is installed.",
+        ("auto", "claude", "codex", "gemini"),
+    ),
     "reason.model": Key("string", "", "The model that the reason tool asks; empty: the agent's own default."),
+    "reason.wait_seconds": Key("integer", 240, "Seconds after which an unfinished answer becomes a job to pick up."),
+    "reason.limit_seconds": Key("integer", 900, "Seconds after which an unfinished answer is given up."),
     "memory.auto_retire": Key(
         "choice", "key", "What retires an older memory by itself: the same `about` key, a sentence, or nothing.",
         ("key", "sentence", "off"),
