@@ -151,7 +151,6 @@ def _fates(guest: Guest, found: list[Any]) -> dict[str, str]:
     root = guest.caller.root
     if not root:
         return {}
-    from vaultcore import fence
 
     items = [(key, scopes, known, date) for _, key, scopes, known, date, _ in found]
     return {key: served.line(fate.sentence(), 200) for key, fate in anchors.fates(root, items).items()}
