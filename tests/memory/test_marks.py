@@ -567,7 +567,7 @@ def test_e7_no_tool_sets_a_verdict_and_no_argument_or_property_makes_a_person(wo
     with Bridge(world, "alpha", tmp_path / "repo", OM_CHANNEL="person") as bridge:
         tools = bridge.ask("tools/list")["result"]["tools"]
         writing = {t["name"] for t in tools if not t["annotations"]["readOnlyHint"]}
-        assert writing <= {"remember", "record_work"}
+        assert writing <= {"remember", "record_work", "reason"}
         for given in (
             {"channel": "person"},
             {"status": "current"},

@@ -70,7 +70,7 @@ def ticks(held) -> dict[str, str]:  # type: ignore[no-untyped-def]
     import os
 
     from vaultcore.memory import review
-    from vaultcore.memory.store import REVIEW
+    from vaultcore.memory.listing import REVIEW
 
     try:
         with open(os.path.join(held.root, held.store.folder, REVIEW), encoding="utf-8", errors="replace") as file:

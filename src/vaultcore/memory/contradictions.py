@@ -64,6 +64,8 @@ def polarity(text: str) -> int:
 
 def opposed(held: str, new: str) -> bool:
     """Whether one says what the other denies: the same words but for negations, or for one pair of opposites."""
+    if abs(len(held) - len(new)) > 24:
+        return False
     a = [w.replace("\u2019", "'") for w in forms.plain_words(forms.fold(held))]
     b = [w.replace("\u2019", "'") for w in forms.plain_words(forms.fold(new))]
     if len(a) < 3 and len(b) < 3 and not forms._DENSE.search(held):

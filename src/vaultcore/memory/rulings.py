@@ -241,7 +241,7 @@ def write_page(memories: Memories) -> str:
     """Write memories/Review.md anew; returns its path."""
     from vaultcore import write
 
-    from .store import REVIEW
+    from .listing import REVIEW
 
     rel = f"{memories.store.folder}/{REVIEW}"
     data = review.page(review.queue(memories.store), memories.store.folder).encode()

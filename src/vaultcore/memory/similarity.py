@@ -40,6 +40,7 @@ class Text:
         "body",
         "body_words",
         "claims",
+        "negations",
     )
 
     def __init__(self, r: Record) -> None:
@@ -56,6 +57,7 @@ class Text:
             forms.words(core[:20_000], keep_stops=True)
         )
         self.claims = updates.claims(r.title, core)
+        self.negations = updates.polarity(self.title) + updates.polarity(self.body)
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
@@ -78,9 +80,7 @@ def compare(new: Text, held: Text) -> tuple[float, str]:
     if same(new, held):
         return 1.0, "same"
     body = jaccard(new.body_words, held.body_words)
-    if (updates.polarity(new.title) + updates.polarity(new.body)) % 2 != (
-        updates.polarity(held.title) + updates.polarity(held.body)
-    ) % 2:
+    if new.negations % 2 != held.negations % 2:
         return 0.0, ""
     if new.letters and new.title != held.title:
         repeats = _repeats(new, held)

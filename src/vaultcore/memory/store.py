@@ -6,30 +6,18 @@ import os
 
 from . import record, snapshot
 from .lexicon import Lexicon
+from .listing import Listing
 from .reach import Edges, Names
 from .tables import Tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .record import Record
     from .similarity import Text
     from .tombstones import Tombstones
 
 INBOX = "_inbox"
-REVIEW = "Review.md"
 LARGEST = 2_000_000
-
-
-class Gone:
-    """The last known state of a file whose folder cannot be listed now."""
-
-    __slots__ = ("st_size", "st_mtime_ns")
-
-    def __init__(self, size: int, mtime_ns: int) -> None:
-        self.st_size = size
-        self.st_mtime_ns = mtime_ns
 
 
 class Store:
@@ -54,6 +42,7 @@ class Store:
         self.unseen_all = True  # nothing was compared yet in this process
         self._names = Names(())
         self._read = False
+        self._listing = Listing(root, self.folder, self.stamps, self.problems)
         self._edges: Edges | None = None
         self._edges_at = -1
         self._changes: list[str] = []
@@ -78,7 +67,7 @@ class Store:
             note, held = found.add, stamps.get
             kept = {} if self._read else snapshot.load(self.root)
             parsed = 0
-            for rel, state in self._listing():
+            for rel, state in self._listing.files():
                 note(rel)
                 stamp = (state.st_size, state.st_mtime_ns)
                 if held(rel) != stamp:
@@ -157,45 +146,6 @@ class Store:
         self._put(self._shelf(rel), rel, r)
         if r is None and not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
             self.problems[rel] = f"{rel} has no properties, so it reaches nobody: give it scope, projects and a title"
-
-    def _listing(self) -> Iterator[tuple[str, os.stat_result | Gone]]:
-        """Every Markdown file below the memory folder, as walk.walk finds them. An unreadable folder is not an empty
-        one: what we knew of it stays."""
-        stack = [(os.path.join(self.root, self.folder), self.folder + "/")]
-        stamps = self.stamps
-        while stack:
-            path, prefix = stack.pop()
-            try:
-                with os.scandir(path) as entries:
-                    for entry in entries:
-                        name = entry.name
-                        rel = prefix + name
-                        try:
-                            if rel in stamps or (name[-3:].lower() == ".md" and self._welcome(rel, entry)):
-                                yield rel, entry.stat()
-                            elif name[0] != "." and entry.is_dir(follow_symlinks=False) and name != "node_modules":
-                                stack.append((entry.path, rel + "/"))
-                        except OSError:
-                            continue  # gone since the listing
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            except OSError as error:
-                folder = prefix.rstrip("/")
-                self.problems[folder] = f"{folder} cannot be listed ({error.strerror or error}): check its permissions"
-                yield from [(rel, Gone(*stamp)) for rel, stamp in stamps.items() if rel.startswith(prefix)]
-
-    def _welcome(self, rel: str, entry: os.DirEntry[str]) -> bool:
-        """Whether a file not seen before may be a memory: no dot file, no conflict copy, no link out of the vault."""
-        from vaultcore import walk
-
-        if entry.name.startswith(".") or rel == f"{self.folder}/{REVIEW}" or "\\" in entry.name:
-            return False
-        if walk.is_conflict(entry.name):
-            self.problems[rel] = f"{rel} is a sync tool's conflict copy and is not served: merge or delete it"
-            return False
-        if entry.is_symlink() and walk.contained(self.root, rel) is None:
-            return False
-        return entry.is_file()
 
     # -- what follows from it -------------------------------------------------------------------------------------
 

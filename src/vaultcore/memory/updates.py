@@ -52,6 +52,8 @@ def same_slot(held: str, new: str) -> bool:
     """
     if forms._DENSE.match(held) and forms._DENSE.match(new):
         return _same_topic(held, new) or _dense_value(held, new)
+    if held[:1].casefold() != new[:1].casefold():
+        return False
     a, b = _bare(held), _bare(new)
     if not a or not b or a[0].casefold().strip(".,:;") in PRONOUN:
         return False
