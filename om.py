@@ -15,7 +15,9 @@ BRIDGE = (3, 10)
 
 def main(arguments):
     if sys.version_info < (3, 8):
-        sys.exit("om.py needs Python 3.8 to start and 3.10 to run the bridge: install Python 3.10 or newer from your system")
+        sys.exit(
+            "om.py needs Python 3.8 to start and 3.10 to run the bridge: install Python 3.10 or newer from your system"
+        )
     if os.name == "nt":
         for stream in (sys.stdout, sys.stderr):
             stream.reconfigure(errors="backslashreplace")
@@ -68,7 +70,11 @@ def byte_code(python):
 
 def interpreter(environment):
     """Where an environment keeps its Python."""
-    return os.path.join(environment, "Scripts", "python.exe") if os.name == "nt" else os.path.join(environment, "bin", "python")
+    return (
+        os.path.join(environment, "Scripts", "python.exe")
+        if os.name == "nt"
+        else os.path.join(environment, "bin", "python")
+    )
 
 
 def complain(command):

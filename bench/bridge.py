@@ -119,7 +119,10 @@ def lesson(i: int, who: int = 0) -> dict[str, Any]:
 
 def series(name: str, runs: int, call: Callable[[int], object]) -> dict[str, float]:
     taken = sorted(timed(lambda i=i: call(i)) for i in range(runs))  # type: ignore[misc]
-    return {f"{name}_p50": round(statistics.median(taken), 2), f"{name}_p95": round(taken[int(len(taken) * 0.95) - 1], 2)}
+    return {
+        f"{name}_p50": round(statistics.median(taken), 2),
+        f"{name}_p95": round(taken[int(len(taken) * 0.95) - 1], 2),
+    }
 
 
 def timed(call: Callable[[], object]) -> float:

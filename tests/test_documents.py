@@ -14,7 +14,11 @@ from vaultbridge import __version__, surface
 from vaultbridge.cli import group
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md") if (ROOT / name).exists()]
+DOCUMENTS = [
+    name
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")
+    if (ROOT / name).exists()
+]
 IN_OM_PY = {"setup", "test"}
 
 

@@ -71,9 +71,9 @@ class Bridge:
         changed = list(rels)
         for rel in changed:
             self.index.note_written(rel)
-        from . import qmd
+        from .search import followers
 
-        qmd.written(self)
+        followers.written(self)
         self.announce(changed)
 
     def announce(self, rels: list[str]) -> None:

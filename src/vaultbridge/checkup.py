@@ -19,9 +19,13 @@ def vault(bridge: Bridge) -> Iterator[Finding]:
         yield Finding(FAIL, f"{bridge.root} is not there", "put the folder back, or register its new place")
         return
     writable = os.access(bridge.root, os.W_OK)
-    yield Finding(OK if writable else WARN, bridge.root + ("" if writable else " is read-only: nothing can be remembered"))
+    yield Finding(
+        OK if writable else WARN, bridge.root + ("" if writable else " is read-only: nothing can be remembered")
+    )
     if not os.path.exists(os.path.join(bridge.root, "vault-manifest.json")):
-        yield Finding(WARN, "there is no vault-manifest.json, so defaults are in force", f"om setup --vault {bridge.root}")
+        yield Finding(
+            WARN, "there is no vault-manifest.json, so defaults are in force", f"om setup --vault {bridge.root}"
+        )
 
 
 @check("manifest")
@@ -53,7 +57,9 @@ def cache(bridge: Bridge) -> Iterator[Finding]:
 
     folder = places.cache(bridge.root)
     if not os.access(folder, os.W_OK):
-        yield Finding(WARN, f"{folder} can't be written: the index is built anew by every process", "set OM_CACHE to a folder")
+        yield Finding(
+            WARN, f"{folder} can't be written: the index is built anew by every process", "set OM_CACHE to a folder"
+        )
     else:
         yield Finding(OK, folder)
 
@@ -89,7 +95,9 @@ def search(bridge: Bridge) -> Iterator[Finding]:
 
     first = bridge.index.listing(bridge.policy.admits, most=1)
     if not first:
-        yield Finding(WARN, "no note is exposed, so nothing can be found", "set mcp_exposed_roots in vault-manifest.json")
+        yield Finding(
+            WARN, "no note is exposed, so nothing can be found", "set mcp_exposed_roots in vault-manifest.json"
+        )
         return
     rel, title, _ = first[0]
     answer = engines.search(bridge, ANONYMOUS, title, 5)
@@ -100,7 +108,8 @@ def search(bridge: Bridge) -> Iterator[Finding]:
         yield Finding(FAIL, f"{rel} is not found by its title; {lanes}", "om doctor --fix", rebuild(bridge))
 
 
-from .qmd import checks as _  # noqa: E402, F401  its place in the order is behind search
+from .vectors import checks as _vectors  # noqa: E402, F401, I001  their place in the order is behind search
+from .qmd import checks as _qmd  # noqa: E402, F401
 
 
 @check("exposure")
@@ -123,7 +132,11 @@ def exposed(bridge: Bridge) -> Iterator[Finding]:
 def notes(bridge: Bridge) -> Iterator[Finding]:
     broken = [row for row in bridge.index.troubled() if row.problem and bridge.policy.admits(row.rel)]
     for row in broken[:10]:
-        yield Finding(WARN, row.problem if row.problem.startswith(row.rel) else f"{row.rel}: {row.problem}", "mend its properties; until then it may count as private")
+        yield Finding(
+            WARN,
+            row.problem if row.problem.startswith(row.rel) else f"{row.rel}: {row.problem}",
+            "mend its properties; until then it may count as private",
+        )
     if len(broken) > 10:
         yield Finding(WARN, f"{len(broken) - 10} more notes have properties that can't be read whole", "om check")
     copies = [row.rel for row in bridge.index.troubled() if row.conflict]

@@ -11,6 +11,7 @@ import sys
 BRIDGE = (3, 10)
 SEARCHED = ("python3.13", "python3.12", "python3.11", "python3.10", "python3", "python")
 MARK = "om-environment.json"
+SEMANTIC = "requirements-semantic.lock"
 IMPORTS = "import click, mcp.server, watchfiles, yaml"
 
 
@@ -62,13 +63,19 @@ def run_setup(code: str, arguments: list[str]) -> int:
 
     if {"-h", "--help"} & set(arguments) and not os.path.exists(interpreter(folder(code))):
         print(
-            "Usage: python3 om.py setup [--vault PATH] [--profile NAME] [--json]\n\n"
+            "Usage: python3 om.py setup [--vault PATH] [--profile NAME] [--semantic] [--json]\n\n"
             "Makes the environment from the lock, adopts or completes the vault, builds the index and proves that the\n"
             "bridge works. Can be run again at any time: it repairs what is broken and leaves the rest alone."
         )
         return 0
-    python = prepare(code, "requirements.lock")
+    python = prepare(code, choose_lock(code, arguments))
     return subprocess.call(inside(code, python, "setup", arguments))
+
+
+def choose_lock(code: str, arguments: list[str]) -> str:
+    """The packages to install: with search by meaning when that is asked for, or was once."""
+    held = read_mark(folder(code)).get("lock")
+    return SEMANTIC if "--semantic" in arguments or held == SEMANTIC else "requirements.lock"
 
 
 def run_tests(code: str, arguments: list[str]) -> int:
@@ -109,7 +116,9 @@ def prepare(code: str, lock: str) -> str:
         make(base, home)
     install(python, os.path.join(code, lock))
     if not answers(python):
-        raise SetupError(f"the environment in {home} does not work after installing: remove that folder and run set-up again")
+        raise SetupError(
+            f"the environment in {home} does not work after installing: remove that folder and run set-up again"
+        )
     compile_sources(python, code)
     with open(os.path.join(home, MARK), "w", encoding="utf-8") as mark:
         json.dump(wanted, mark)
@@ -208,7 +217,9 @@ def install(python: str, lock: str) -> None:
         tried.append([*pip, "--python", python, "install", *options])
         tried.append([*pip, "install", "--upgrade", "--target", site_packages(python), *options])
     if not tried:
-        raise SetupError("neither uv nor pip was found: install pip (Debian: `apt install python3-pip`) and run set-up again")
+        raise SetupError(
+            "neither uv nor pip was found: install pip (Debian: `apt install python3-pip`) and run set-up again"
+        )
     text = ""
     for call in tried:
         code, text = run(call, timeout=1800)
@@ -250,7 +261,12 @@ def run(call: list[str], timeout: float) -> tuple[int, str]:
 
     try:
         done = subprocess.run(
-            call, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, check=False
+            call,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return 1, str(error)

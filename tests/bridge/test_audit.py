@@ -68,7 +68,11 @@ def test_old_days_go_whole_and_what_they_refused_stays(tmp_path: Path, monkeypat
         lines = [{"action": "refused", "n": day}, {"action": "search", "n": day}]
         (tmp_path / f"2026-01-0{day}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     audit.prune(str(tmp_path), "2026-02-01")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["2026-01-04.jsonl", "2026-01-05.jsonl", "refused-2026-01.jsonl"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "2026-01-04.jsonl",
+        "2026-01-05.jsonl",
+        "refused-2026-01.jsonl",
+    ]
     kept = [json.loads(line) for line in (tmp_path / "refused-2026-01.jsonl").read_text().splitlines()]
     assert [line["n"] for line in kept] == [1, 2, 3] and {line["action"] for line in kept} == {"refused"}
 

@@ -37,7 +37,16 @@ def bridge(vault: Callable[..., Path]) -> Any:
 
 @pytest.mark.parametrize(
     "name",
-    ["brain/Queue.md", "brain/Queue", "Queue", "queue", "Retry queue", "q-1", "[[Queue|shown]]", "vault://note/brain/Queue.md"],
+    [
+        "brain/Queue.md",
+        "brain/Queue",
+        "Queue",
+        "queue",
+        "Retry queue",
+        "q-1",
+        "[[Queue|shown]]",
+        "vault://note/brain/Queue.md",
+    ],
 )
 def test_a_note_is_read_by_any_of_its_names(bridge: Bridge, name: str) -> None:
     assert "Drains before cutover." in read.run(bridge, ANONYMOUS, {"note": name})
@@ -45,7 +54,16 @@ def test_a_note_is_read_by_any_of_its_names(bridge: Bridge, name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["work/hr/Pay.md", "WORK/HR/pay.md", "Pay", "Diary", "other/Out.md", "../vault/brain/Queue.md", "/etc/passwd", "a" * 900],
+    [
+        "work/hr/Pay.md",
+        "WORK/HR/pay.md",
+        "Pay",
+        "Diary",
+        "other/Out.md",
+        "../vault/brain/Queue.md",
+        "/etc/passwd",
+        "a" * 900,
+    ],
 )
 def test_what_is_withheld_and_what_is_missing_get_the_same_answer(bridge: Bridge, name: str) -> None:
     with pytest.raises(Refusal) as refused:
@@ -136,7 +154,10 @@ def test_a_vanished_vault_is_said_to_be_unavailable(vault: Callable[..., Path]) 
     root = vault(NOTES)
     bridge = Bridge(str(root))
     root.rename(root.with_name("away"))
-    for call in (lambda: search.run(bridge, ANONYMOUS, {"query": "queue"}), lambda: expand.run(bridge, ANONYMOUS, {"note": "Queue"})):
+    for call in (
+        lambda: search.run(bridge, ANONYMOUS, {"query": "queue"}),
+        lambda: expand.run(bridge, ANONYMOUS, {"note": "Queue"}),
+    ):
         with pytest.raises(Exception, match="not available"):
             call()
     root.with_name("away").rename(root)

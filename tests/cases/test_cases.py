@@ -12,7 +12,7 @@ from tests.cases import adapter, runner
 
 CASES = sorted((Path(__file__).parent / "data").glob("*.json"))
 
-# a case whose subject does not exist yet, with the reason; a case in here that passes is an error, so the list stays true
+# cases whose subject does not exist yet, with the reason; one that passes is an error, so the list stays true
 PENDING: dict[str, str] = {}
 
 

@@ -24,7 +24,9 @@ def copy(tmp_path: Path) -> Path:
     return code
 
 
-def run(code: Path, *words: str, given: bytes = b"", python: str = sys.executable) -> subprocess.CompletedProcess[bytes]:
+def run(
+    code: Path, *words: str, given: bytes = b"", python: str = sys.executable
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([python, str(code / "om.py"), *words], input=given, capture_output=True, timeout=60, cwd="/")
 
 

@@ -51,7 +51,7 @@ class Commands(click.Group):
 
             near = get_close_matches(args[0], self.list_commands(ctx), 1)
             if near:
-                error.message += f" Did you mean `{near[0]}`?"
+                raise click.UsageError(f"{error.message} Did you mean `{near[0]}`?", ctx) from None
             raise
 
 
@@ -73,7 +73,9 @@ def find_vault(given: str | None, code: str) -> str:
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("--vault", metavar="PATH", help="The vault to work on. [default: the one around this folder, else om's own]")
+@click.option(
+    "--vault", metavar="PATH", help="The vault to work on. [default: the one around this folder, else om's own]"
+)
 @click.version_option(__version__, prog_name="om", message="%(prog)s %(version)s")
 @click.pass_context
 def group(ctx: click.Context, vault: str | None) -> None:

@@ -20,7 +20,7 @@ NAMES = ("hooks", "bridge", "search", "memory")
 @click.option("--auto-retire", type=click.Choice(["key", "sentence", "off"]), help="memory: the manifest's switch.")
 @click.option("--with", "engines", metavar="LANE,LANE", help="search: engines beside the embedded one.")
 @click.pass_obj
-def command(session, name: str, as_json: bool, **options: object) -> None:  # type: ignore[no-untyped-def]
+def command(session, /, name: str, as_json: bool, **options: object) -> None:  # type: ignore[no-untyped-def]
     """Measure the hooks, the bridge, the search or the memory, as ratios within one run, on generated vaults."""
     sys.path.insert(0, session.code)
     measured = importlib.import_module(f"bench.{name}")

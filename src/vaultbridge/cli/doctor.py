@@ -14,7 +14,10 @@ import click
 @click.option("--no-round-trip", is_flag=True, help="Leave out starting the bridge as a client would.")
 @click.pass_obj
 def command(session, as_json: bool, fix: bool, no_round_trip: bool) -> None:  # type: ignore[no-untyped-def]
-    """Check the vault, the index, the policy, the clients; end with a real round trip. Exit code 1 if something failed."""
+    """Check the vault, the index, the policy, the clients; end with a real round trip.
+
+    Exit code 1 if something failed.
+    """
     from vaultbridge import doctor, roundtrip
     from vaultbridge.bridge import Bridge
 
@@ -31,7 +34,9 @@ def command(session, as_json: bool, fix: bool, no_round_trip: bool) -> None:  # 
         findings.extend(roundtrip.findings(session.code, session.root, row.title if row else None))
     state = doctor.worst(findings)
     if as_json:
-        click.echo(json.dumps({"state": state, "findings": [finding.data() for finding in findings]}, ensure_ascii=False))
+        click.echo(
+            json.dumps({"state": state, "findings": [finding.data() for finding in findings]}, ensure_ascii=False)
+        )
     else:
         for finding in findings:
             click.echo(finding.line())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 
@@ -21,9 +23,10 @@ def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-unt
         click.echo(f"{done.scanned} files: {done.added} new, {done.changed} changed, {done.removed} gone")
         for problem in done.problems:
             click.echo(f"  {problem.sentence()}")
-    from vaultbridge.qmd import upkeep
+    from vaultbridge.search import followers
 
-    for line in upkeep.refresh(bridge):
-        if not quiet:
-            click.echo(f"  qmd: {line}")
+    if quiet and hasattr(os, "nice"):
+        os.nice(10)  # nobody waits for the rest
+
+    followers.catch_up(bridge, lambda line: None if quiet else click.echo(f"  {line}"))
     bridge.close()

@@ -9,7 +9,9 @@ import click
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-@click.option("--root", metavar="PATH", help="The folder that the client works in, for clients that can't say it themselves.")
+@click.option(
+    "--root", metavar="PATH", help="The folder that the client works in, for clients that can't say it themselves."
+)
 @click.option("--project", metavar="NAME", help="The project's name, as a registration declares it.")
 @click.pass_obj
 def command(session, root: str | None, project: str | None) -> None:  # type: ignore[no-untyped-def]

@@ -6,15 +6,22 @@ import json
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from vaultbridge.bridge import Bridge
+
 
 @click.command()
-@click.option("--profile", metavar="NAME", help="Which folders, templates and commands to keep, e.g. engineer or minimal.")
+@click.option(
+    "--profile", metavar="NAME", help="Which folders, templates and commands to keep, e.g. engineer or minimal."
+)
+@click.option("--semantic", is_flag=True, help="Search by meaning, too: installs a sentence model (70 MB) once.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 @click.pass_obj
-def command(session, profile: str | None, as_json: bool) -> None:  # type: ignore[no-untyped-def]
+def command(session, profile: str | None, semantic: bool, as_json: bool) -> None:  # type: ignore[no-untyped-def]
     """Complete a vault: manifest, profile, index, self-check. Can be run again at any time.
 
     With `--vault PATH` it takes in any existing vault, adding its manifest and nothing else.
@@ -40,19 +47,40 @@ def command(session, profile: str | None, as_json: bool) -> None:  # type: ignor
         say("index", f"{done.scanned} files so far")
         done = bridge.refresh()
     say("index", f"{done.scanned} files, ready in {time.monotonic() - started:.1f} s")
+    if semantic:
+        say("vectors", meaning(bridge))
     findings = doctor.examine(bridge)
     row = next((row for row in bridge.index.notes() if not row.private and bridge.policy.admits(row.rel)), None)
     findings.extend(roundtrip.findings(session.code, session.root, row.title if row else None))
     bridge.close()
     state = doctor.worst(findings)
     if as_json:
-        click.echo(json.dumps({"state": state, "findings": [finding.data() for finding in findings]}, ensure_ascii=False))
+        click.echo(
+            json.dumps({"state": state, "findings": [finding.data() for finding in findings]}, ensure_ascii=False)
+        )
     else:
         for finding in findings:
             if finding.state in (doctor.WARN, doctor.FAIL) or finding.check == "round trip":
                 click.echo(f"  {finding.check:<12} {finding.text}" + (f" -> {finding.run}" if finding.run else ""))
         click.echo(closing(session.code, session.root, state))
     sys.exit(1 if state == doctor.FAIL else 0)
+
+
+def meaning(bridge: Bridge) -> str:
+    """Start the work on the vectors; how long it will take."""
+    from vaultbridge import vectors
+    from vaultbridge.search import followers
+    from vaultbridge.vectors import building, shelf
+
+    if not vectors.wanted(bridge):
+        return "not used: search.vectors is false, or the packages are missing (run `python3 om.py setup --semantic`)"
+    shelf.prepare(bridge.index)
+    left, every = shelf.counts(bridge.index)
+    followers.written(bridge)
+    if not left:
+        return f"{every:,} pieces, all there"
+    minutes = max(1, round(left / building.SPEED / 60))
+    return f"{left:,} pieces to do in the background, about {minutes} minutes; until then search goes by words alone"
 
 
 def choose_profile(root: str, name: str) -> list[str]:

@@ -40,4 +40,9 @@ def flag(description: str) -> dict[str, Any]:
 
 def words(description: str, most: int = 20, longest: int = 300) -> dict[str, Any]:
     """A list-of-strings argument."""
-    return {"type": "array", "items": {"type": "string", "maxLength": longest}, "maxItems": most, "description": description}
+    return {
+        "type": "array",
+        "items": {"type": "string", "maxLength": longest},
+        "maxItems": most,
+        "description": description,
+    }

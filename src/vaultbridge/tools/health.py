@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 TOOL: dict[str, Any] = {
     "name": "health",
     "title": "Health of the vault",
-    "description": "Which project the vault takes you for and why, which notes and engines answer, what is wrong and how to mend it.",
+    "description": (
+        "Which project the vault takes you for and why, which notes and engines answer, what is wrong and what to do."
+    ),
     "inputSchema": schema([]),
     "annotations": READ,
 }
@@ -37,12 +39,14 @@ def who(caller: Caller) -> list[str]:
     if caller.vault:
         lines = ["caller: the vault itself"]
     elif caller.anonymous:
-        lines = ["caller: nobody known: only general memories reach you -> start in a project folder, or run `om register PATH`"]
+        lines = [
+            "caller: nobody known, so only general memories reach you -> start in a project, or `om register PATH`"
+        ]
     else:
         platforms = f", platforms {', '.join(map(flat, caller.platforms))}" if caller.platforms else ""
         lines = [f"caller: {flat(caller.name)} (from {flat(caller.source)}{platforms})"]
     if caller.contested:
-        lines.append("caller: another repository has this name, so only general memories reach you -> om register PATH --as NEWNAME")
+        lines.append("caller: another repository has this name: general memories only -> om register PATH --as NEWNAME")
     if caller.provisional:
         lines.append("caller: the client has not said yet which folders are open")
     lines.extend(f"caller: {flat(conflict, 600)}" for conflict in caller.conflicts)

@@ -17,7 +17,7 @@ TOOL: dict[str, Any] = {
     "name": "read",
     "title": "Read a note",
     "description": (
-        "Read one note whole, or one section or block of it. Long notes come in pages: pass the `cursor` of the last page."
+        "Read one note whole, or a section or block of it. Long notes come in pages: pass the `cursor` of the last page."
     ),
     "inputSchema": schema(
         ["note"],
@@ -41,7 +41,9 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         raise Refusal("two-parts", "both `section` and `block` were given", "ask for one of them")
     found = find(bridge, arguments["note"])
     note = notes.read(bridge.root, found.rel)
-    part, first, last, of = choose(note, arguments.get("section") or found.heading, arguments.get("block") or found.block)
+    part, first, last, of = choose(
+        note, arguments.get("section") or found.heading, arguments.get("block") or found.block
+    )
     start = offset(arguments.get("cursor"), note, len(part))
     page = part[start : start + PAGE]
     if start + PAGE < len(part):
