@@ -152,6 +152,15 @@ def test_what_lies_outside_the_vault_is_not_judged(room: Callable[..., Path], tm
         assert hook("after_write", root, tool_name="Write", tool_input={"file_path": str(path)}).out == ""
 
 
+def test_a_note_cut_in_the_middle_of_a_character_is_no_strange_encoding(room: Callable[..., Path]) -> None:
+    root = room()
+    for shift in range(3):
+        text = write(
+            root, "org/A.md", HEAD + "x" * shift + "[[Home]]\n" + "日本 " * 200_000, session_id=f"s{shift}"
+        ).context
+        assert "1400 kB" in text and "UTF-8" not in text
+
+
 @pytest.mark.parametrize("size", [1, 3_000_000])
 def test_a_note_of_any_size_gets_one_short_message(size: int, room: Callable[..., Path]) -> None:
     text = write(room(), "org/A.md", "[[x]]" * size).context

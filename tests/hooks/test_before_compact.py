@@ -68,6 +68,13 @@ def test_without_a_transcript_there_is_one_line_and_no_copy(
     assert copies(root) == []
 
 
+def test_what_is_wrong_is_said_once_per_session(room: Callable[..., Path], tmp_path: Path) -> None:
+    root = room()
+    missing = str(tmp_path / "missing.jsonl")
+    said = [compact(root, missing, "gemini", session_id=session).err.count("\n") for session in ("a", "a", "b", "")]
+    assert said == [1, 0, 1, 1]
+
+
 def test_a_home_relative_path_is_understood(room: Callable[..., Path], closed_world: Path) -> None:
     (closed_world / "t.jsonl").write_text(LINE)
     root = room()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from vaultcore.session import state
+from vaultcore.session.plain import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 VERSION = 2
 FEW = 60  # notes of a folder whose names are kept
+HEAD = 8_192  # bytes of a note in which its aliases are looked for
 HEADS = 1_000  # notes whose aliases a hook itself looks up
 AT_ONCE = 3_000  # entries that a hook itself lists before it leaves the rest to the worker
 
@@ -255,7 +257,7 @@ def aliases(root: str, notes: Iterable[str]) -> str:
     for rel in notes:
         try:
             with open(os.path.join(root, rel), "rb") as file:
-                head = file.read(8_192)
+                head = whole(file.read(HEAD), HEAD)
         except OSError:
             continue
         if b"alias" not in head.lower():

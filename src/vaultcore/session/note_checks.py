@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from vaultcore.session.plain import flat
+from vaultcore.session.plain import flat, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from vaultcore.session.settings import Settings
 
 MANUALS = ("readme", "changelog", "contributing", "architecture", "claude", "agents", "gemini", "license", "security")
-LARGEST = 2_000_000  # bytes of a note that are read
+LARGEST = 500_000  # bytes of a note that are read
+LOOKED_AT = 1_500  # links of a note that are resolved
 TARGETS = 6  # linked notes that are read to look for a heading or block
 LINKS = 4  # broken links of one note that are named
 TEXT = 120  # characters of a body from which a note should have a link
@@ -65,7 +66,7 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
 
     try:
         with open(os.path.join(root, rel), "rb") as file:
-            data = file.read(LARGEST)
+            data = whole(file.read(LARGEST), LARGEST)
         size = os.stat(os.path.join(root, rel)).st_size
     except OSError:
         return []
@@ -148,7 +149,7 @@ def of_properties(props: Properties, settings: Settings, rel: str) -> list[Findi
 
 def merge_marks(text: str) -> list[Finding]:
     """A conflict that git left in the note: all three marks, each at the start of a line."""
-    if "\n<<<<<<< " not in "\n" + text[:LARGEST] or "\n>>>>>>> " not in text or "\n=======" not in text:
+    if "\n<<<<<<< " not in "\n" + text or "\n>>>>>>> " not in text or "\n=======" not in text:
         return []
     line = ("\n" + text).split("\n<<<<<<< ", 1)[0].count("\n") + 1
     return [Finding("merge", "a merge conflict is not resolved (<<<<<<<)", line)]
@@ -162,7 +163,7 @@ def of_links(document: Document, root: str, rel: str, names: Names) -> list[Find
     parts = _Parts(root, rel, document)
     found = []
     broken = 0
-    for link in document.links:
+    for link in document.links[:LOOKED_AT]:
         resolved = resolver.resolve(link.raw, rel)
         if resolved.rel is None and names.look_again():
             resolved = resolver.resolve(link.raw, rel)
@@ -221,7 +222,7 @@ class _Parts:
 
         try:
             with open(os.path.join(self.root, rel), "rb") as file:
-                text = properties.decode(file.read(LARGEST))[0]
+                text = properties.decode(whole(file.read(LARGEST), LARGEST))[0]
         except OSError:
             return None
         return markdown.parse(text, properties.read(text).body)

@@ -22,6 +22,16 @@ def _tame(text: str, at: int) -> str:
     return "‹" if following.isalpha() or following in ("/", "!", "?") else "<"
 
 
+def whole(data: bytes, most: int) -> bytes:
+    """The first `most` bytes of UTF-8 text, no character cut in two."""
+    if len(data) < most:
+        return data
+    end = most
+    while end and most - end < 4 and data[end - 1] & 0xC0 == 0x80:
+        end -= 1
+    return data[: end - 1] if end and data[end - 1] >= 0xC0 else data[:end]
+
+
 def size(text: str) -> int:
     """Bytes that `text` takes in UTF-8."""
     return len(text.encode("utf-8", "replace"))

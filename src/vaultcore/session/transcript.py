@@ -16,30 +16,40 @@ LARGEST = 500_000_000  # bytes; a larger transcript is left where it is
 
 
 def keep(event: Event, kept: int) -> str:
-    """Copy the transcript of this session unless it has hardly grown; "" or one sentence on why there is no copy."""
+    """Copy the transcript of this session unless it has hardly grown.
+
+    Returns "" or one sentence on why there is no copy: once per session, since one agent asks before every model call.
+    """
+    session = state.Session(event.root, event.agent_name, event.session)
+    try:
+        trouble = _keep(event, session, kept)
+    except OSError as error:
+        trouble = f"no copy of the transcript: {error.strerror or error} ({error.filename or 'transcript'})"
+    if not trouble or f"transcript {trouble}" in session.said():
+        return ""
+    session.add(said=[f"transcript {trouble}"])
+    return trouble
+
+
+def _keep(event: Event, session: state.Session, kept: int) -> str:
     given = event.payload.get("transcript_path")
     if not isinstance(given, str) or not given.strip() or "\0" in given:
         return "the payload names no transcript, so none was copied"
     source = os.path.expanduser(given)
     if not os.path.isabs(source):
         source = os.path.join(event.cwd or event.root, source)
-    agent = event.agent_name
-    try:
-        status = os.stat(source)
-        if (status.st_mode & 0o170000) != 0o100000:
-            return f"{source} is no file, so no transcript was copied"
-        session = state.Session(event.root, agent, event.session)
-        sizes = [size for path, size in (entry for entry in session.all("copied") if _pair(entry)) if path == source]
-        if sizes and sizes[-1] <= status.st_size <= sizes[-1] * 1.1:
-            return ""
-        if not status.st_size or status.st_size > LARGEST:
-            return f"{source} is {'empty' if not status.st_size else 'too large'}, so no transcript was copied"
-        folder = _folder(event.root)
-        _copy(source, folder, _name(event, agent))
-        session.add(copied=[source, status.st_size])
-        prune(folder, kept)
-    except OSError as trouble:
-        return f"no copy of the transcript: {trouble.strerror or trouble} ({trouble.filename or source})"
+    status = os.stat(source)
+    if (status.st_mode & 0o170000) != 0o100000:
+        return f"{source} is no file, so no transcript was copied"
+    sizes = [size for path, size in (entry for entry in session.all("copied") if _pair(entry)) if path == source]
+    if sizes and sizes[-1] <= status.st_size <= sizes[-1] * 1.1:
+        return ""
+    if not status.st_size or status.st_size > LARGEST:
+        return f"{source} is {'empty' if not status.st_size else 'too large'}, so no transcript was copied"
+    folder = _folder(event.root)
+    _copy(source, folder, _name(event, event.agent_name))
+    session.add(copied=[source, status.st_size])
+    prune(folder, kept)
     return ""
 
 
