@@ -17,7 +17,7 @@ TOOL: dict[str, Any] = {
     "name": "read",
     "title": "Read a note",
     "description": (
-        "Read one note whole, or a section or block of it. Long notes come in pages: pass the `cursor` of the last page."
+        "Read one note whole, or a section or block of it. Long notes come in pages: pass on their `cursor`."
     ),
     "inputSchema": schema(
         ["note"],

@@ -16,7 +16,7 @@ TOOL: dict[str, Any] = {
     "title": "Search the vault",
     "description": (
         "Find notes by words, a question, a title, alias, path or id. Call it before answering about past decisions, "
-        'prior art, people, incidents or reasons. Keep a phrase together with "quotes". Returns path, lines, snippet and '
+        'prior art, people or reasons. Keep a phrase together with "quotes". Returns paths, lines, snippets and '
         "why each note matched; then `read` or `expand` a path."
     ),
     "inputSchema": schema(
