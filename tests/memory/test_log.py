@@ -335,3 +335,42 @@ def test_no_argument_claims_a_persons_channel(memories: Memories, alpha: Writer)
         with pytest.raises(Refusal):
             remember(memories, {"title": "t", "body": "b", "confidence": "inferred", name: "person"}, alpha)
     assert {line["channel"] for line in memories.journal.lines()} == {"agent"}
+
+
+def test_branches_of_one_clone_merge_without_touching_a_line_and_every_chain_holds(memories: Memories) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=memories.root, check=True, capture_output=True)
+
+    def commit(text: str) -> None:
+        git("add", "-A")
+        git("commit", "-qm", text)
+
+    git("init", "-qb", "main")
+    tell(memories, "Red lamps are tested on Monday")
+    commit("first")
+    git("checkout", "-qb", "side")
+    tell(memories, "Green lamps wait until Tuesday")
+    commit("side")
+    git("checkout", "-q", "main")
+    memories.open()
+    tell(memories, "Blue lamps need a permit")
+    tell(memories, "Gray doors stay shut in winter")
+    commit("main")
+    git("merge", "-q", "--no-edit", "side")
+    fresh = Memories(memories.root, memories.settings)
+    fresh.open()
+    tell(fresh, "White walls are painted in spring")
+    assert fresh.journal.verify() == []
+    assert len(fresh.journal.writers()) == 2
+    assert ops(fresh).count("create") == 5
+
+
+def test_a_lost_note_of_the_last_line_starts_no_new_chain_when_the_log_only_grew(memories: Memories) -> None:
+    from vaultcore.memory import clones
+
+    tell(memories, "Red lamps are tested on Monday")
+    name, tail = clones.identity(memories.root)
+    tell(memories, "Green lamps wait until Tuesday")
+    clones.remember(memories.root, name, tail)
+    tell(Memories(memories.root, memories.settings), "Blue lamps need a permit")
+    assert Journal(memories.root).writers() == [name] and Journal(memories.root).verify() == []

@@ -14,39 +14,62 @@ if TYPE_CHECKING:
 _MONTH = re.compile(r"^\d{4}-\d{2}\.jsonl$")
 
 
-def clone_id(root: str) -> str:
+def identity(root: str) -> tuple[str, str]:
+    """This clone's id, and the hash of the last line it wrote ("" when none is known).
+
+    They lie beside git's own files, which are never committed, else in the cache. A copied folder is another clone.
+    """
+    path, mark = _place(root)
+    try:
+        with open(path, encoding="ascii") as file:
+            name, where, *tail = file.read().split()
+        if where == mark and re.match(r"^[0-9a-z]{10}$", name):
+            return name, tail[0] if tail else ""
+    except (OSError, ValueError):
+        pass
+    return renew(root), ""
+
+
+def renew(root: str) -> str:
+    """A new id for this clone: its history went back (another branch, a reset), so a new chain begins."""
+    _, mark = _place(root)
+    name = record.new_id()[2:12]
+    return name if remember(root, name, "") else "w" + mark[:9]
+
+
+def remember(root: str, name: str, tail: str) -> bool:
+    """Keep the id and the hash of its last line; False when they cannot be kept."""
+    path, mark = _place(root)
+    try:
+        draft = f"{path}.{os.getpid()}"
+        with open(draft, "w", encoding="ascii") as file:
+            file.write(f"{name} {mark} {tail}\n")
+        os.replace(draft, path)
+    except OSError:
+        return False
+    return True
+
+
+def _place(root: str) -> tuple[str, str]:
     from vaultcore import places
     from vaultcore.write import revision
 
     real = os.path.realpath(root)
-    mark = revision(os.fsencode(real))[:16]
     git = os.path.join(real, ".git")
-    folder = git if os.path.isdir(git) else places.cache(root)
-    path = os.path.join(folder, "om-writer")
-    for _ in range(3):
-        try:
-            with open(path, encoding="ascii") as file:
-                name, where = file.read().split()
-            if where == mark and re.match(r"^[0-9a-z]{10}$", name):
-                return name
-            os.unlink(path)
-        except (OSError, ValueError):
-            pass
-        try:
-            temp = f"{path}.{os.getpid()}"
-            with open(temp, "w", encoding="ascii") as file:
-                file.write(f"{record.new_id()[2:12]} {mark}\n")
-            try:
-                os.link(temp, path)
-            except FileExistsError:
-                pass
-            except OSError:
-                os.replace(temp, path)
-                continue
-            os.unlink(temp)
-        except OSError:
-            break
-    return "w" + mark[:9]
+    return os.path.join(git if os.path.isdir(git) else places.cache(root), "om-writer"), revision(os.fsencode(real))[
+        :16
+    ]
+
+
+def holds(folder: str, tail: str) -> bool:
+    """Whether a line with the hash `tail` is still among the newest ones in `folder`."""
+    wanted = f'"hash":"{tail}"'.encode()
+    for name in month_files(folder)[-2:]:
+        with open(os.path.join(folder, name), "rb") as file:
+            file.seek(max(0, os.path.getsize(file.name) - 1_000_000))
+            if wanted in file.read():
+                return True
+    return False
 
 
 def month_files(folder: str) -> list[str]:

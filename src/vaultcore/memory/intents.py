@@ -81,7 +81,7 @@ def recover(root: str, journal: Journal) -> list[str]:
         except (OSError, ValueError, KeyError, TypeError):
             _drop(path)  # its writer died while noting it: nothing was begun
             continue
-        logged = any(held.get("tx") == tx for held in journal.lines(journal.writer, months=2))
+        logged = any(held.get("tx") == tx for held in journal.lines(months=2))
         begun = _is_done(root, steps[0])
         problem = ""
         if begun and not logged:

@@ -10,7 +10,7 @@ import json
 import os
 
 from . import record, times
-from .clones import clone_id, count, last_line, mend, month_files, raw_lines
+from .clones import count, holds, identity, last_line, mend, month_files, raw_lines, remember, renew
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,15 +39,12 @@ class Journal:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._writer = ""
         self._end: tuple[str, int, int, str] | None = None  # path, size, seq, hash of our last line
 
     @property
     def writer(self) -> str:
         """This clone's id, beside git's own files (never committed), else in the cache; a copy gets its own."""
-        if not self._writer:
-            self._writer = clone_id(self.root)
-        return self._writer
+        return identity(self.root)[0]
 
     def append(self, op: str, channel: str, caller: str, **fields: Any) -> dict[str, Any]:
         """Write one line, down to the disk, and return it. A torn end (a writer died in the middle) is mended first."""
@@ -57,7 +54,10 @@ class Journal:
     def extend(self, many: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Write several lines in one go."""
         now = times.stamp()
-        path = f"{FOLDER}/{self.writer}/{now[:7]}.jsonl"
+        name, last = identity(self.root)
+        if last and not self._ends_with(last) and not holds(os.path.join(self.root, FOLDER, name), last):
+            name = renew(self.root)
+        path = f"{FOLDER}/{name}/{now[:7]}.jsonl"
         full = _place(self.root, path)
         seq, prev = self._tail(path)
         lines: list[dict[str, Any]] = []
@@ -87,7 +87,16 @@ class Journal:
         finally:
             os.close(fd)
         self._end = (path, start + len(data), seq, prev)
+        remember(self.root, name, prev)
         return lines
+
+    def _ends_with(self, last: str) -> bool:
+        if self._end is None or self._end[3] != last:
+            return False
+        try:
+            return os.path.getsize(os.path.join(self.root, self._end[0])) == self._end[1]
+        except OSError:
+            return False
 
     def _tail(self, path: str) -> tuple[int, str]:
         """Sequence number and hash of our last line, in this month's file or an earlier one."""
@@ -158,10 +167,10 @@ class Journal:
         return sorted(found, key=lambda line: (str(line.get("at", "")), line.get("seq", 0)))
 
     def forced(self, caller: str, since: str) -> int:
-        """How many of `caller`'s writes since the stamp `since` overrode a refusal, on this clone."""
+        """How many of `caller`'s writes since the stamp `since` overrode a refusal."""
         return sum(
             1
-            for line in self.lines(self.writer, months=2)
+            for line in self.lines(months=2)
             if line.get("forced") and line.get("caller") == caller and str(line.get("at", "")) >= since
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import comparison, contract, reach, record, selection, similarity, times
+from . import comparison, contract, reach, record, review, selection, similarity, times
 from .declarations import refuse
 
 TYPE_CHECKING = False
@@ -99,6 +99,9 @@ def _weigh(memories: Memories, draft: Draft, writer: Writer, new: Record, now: s
                 return known_here
     replaced = comparison.keyed(memories.settings.auto_retire, new, text, held, states, writer) if not inbox else []
     rivals = comparison.rivals(new, text, held, states, store, {r.rel for r in replaced})
+    if rivals:
+        settled = review.settled_pairs(memories.root)
+        rivals = [r for r in rivals if review.key_of("conflict", [new, r]) not in settled]
     taken = {r.rel for r in (*replaced, *rivals)}
     matches = comparison.twins(text, held, states, taken)
     forced = False
