@@ -27,8 +27,8 @@ DATA = Path(__file__).parent / "data" / "search"
 def run(options: dict[str, Any]) -> dict[str, Any]:
     """Figures for every set, or those named in `sets` (comma-separated).
 
-    `engines` names lanes that are measured beside ours: `qmd` (without models), or `qmd=MODEL.gguf` with vectors of
-    that embedding model.
+    `engines` names lanes that are measured beside ours: `vectors`; `qmd` (without models), or `qmd=MODEL.gguf` with
+    vectors of that embedding model.
     """
     chosen = [x for x in str(options.get("sets") or "").split(",") if x]
     result: dict[str, Any] = {"sets": {}}
@@ -96,13 +96,21 @@ def measure(data: dict[str, Any], root: Path, engines: str) -> dict[str, Any]:
 
 def beside(bridge: Any, engines: str) -> list[Any]:
     """The lanes to add, made ready; VaultError when one cannot be."""
-    from vaultbridge import qmd
+    from vaultbridge import qmd, vectors
     from vaultbridge.qmd import upkeep
+    from vaultbridge.vectors import building
     from vaultcore import qmd as names
+    from vaultcore.errors import VaultError
 
     lanes: list[Any] = list(bridge.extras.get("engines", ()))
     for name in engines.split(","):
         lane, _, model = name.partition("=")
+        if lane == "vectors":
+            building.build(bridge, budget=3600)
+            found = vectors.engine(bridge)
+            if found is None:
+                raise VaultError("search by meaning is not installed: run `python3 om.py setup --semantic`")
+            lanes.append(found)
         if lane != "qmd":
             continue
         manifest = Path(bridge.root, "vault-manifest.json")

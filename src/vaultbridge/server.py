@@ -96,12 +96,12 @@ def build(
 async def _follow(app: App) -> None:
     """Watch the vault once it is used; what changes is announced and known to the index before the next call."""
     await app.workers.used.wait()
-    from . import qmd
+    from .search import followers
     from .watch import watch
 
     def changed(rels: list[str]) -> None:
         app.changes.report(rels)
-        loop.run_in_executor(None, qmd.written, app.bridge)
+        loop.run_in_executor(None, followers.written, app.bridge)
 
     loop = asyncio.get_running_loop()
     try:

@@ -87,6 +87,7 @@ KEYS: dict[str, Key] = {
         ("key", "sentence", "off"),
     ),
     "search.backend": Key("choice", "auto", "The search engine.", ("auto", "embedded", "qmd")),
+    "search.vectors": Key("boolean", True, "Search by meaning too, where `om setup --semantic` has installed the model."),
 }  # fmt: skip
 
 

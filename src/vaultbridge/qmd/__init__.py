@@ -35,19 +35,12 @@ def engine(bridge: Bridge) -> Lane | None:
     return Lane(kept)
 
 
-def written(bridge: Bridge) -> None:
-    """Say that notes changed: the vault's one worker brings qmd up to them when the writing stops. Nothing happens
-    without an index."""
+def used(bridge: Bridge) -> bool:
+    """Whether there is a qmd index of this vault to keep up to date."""
     if bridge.manifest.get("search.backend") == "embedded":
-        return
+        return False
     setting = keeper_of(bridge).setting()
-    if setting is None or isinstance(setting, str):
-        return
-    from vaultbridge.bridge import CODE
-    from vaultcore.session import refresh
-
-    refresh.mark(bridge.root)
-    refresh.start(bridge.root, CODE)
+    return setting is not None and not isinstance(setting, str)
 
 
 def account(bridge: Bridge) -> dict[str, str | list[str]]:

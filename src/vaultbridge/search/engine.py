@@ -44,6 +44,10 @@ class Engine(Protocol):
     def state(self) -> str: ...
 
 
+class NotAsked(RuntimeError):
+    """An engine sits this query out; its text becomes the lane's state as it is."""
+
+
 class Hit:
     """One note of an answer. `heading` is the path of headings above the match, `line0`-`line1` the piece, `line` the
     line the
@@ -109,11 +113,11 @@ def search(
 
 
 def default(bridge: Bridge) -> list[Engine]:
-    """The embedded engine, qmd where it is used, and what other parts have put under `extras["engines"]`."""
-    from vaultbridge import qmd
+    """The embedded engine, vectors and qmd where they are used, and what others put under `extras["engines"]`."""
+    from vaultbridge import qmd, vectors
 
     from .embedded import Embedded
 
     more: Any = bridge.extras.get("engines", ())
-    second = qmd.engine(bridge)
-    return [Embedded(bridge.index), *([second] if second is not None else []), *more]
+    optional: list[Engine | None] = [vectors.engine(bridge), qmd.engine(bridge)]
+    return [Embedded(bridge.index), *(engine for engine in optional if engine is not None), *more]

@@ -13,7 +13,7 @@ from vaultcore.index import Row, Trouble
 
 from . import excerpt
 from .embedded import scope
-from .engine import Answer, Chunk, Engine, Hit, Pointer
+from .engine import Answer, Chunk, Engine, Hit, NotAsked, Pointer
 from .fusion import fuse
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class _Round:
                 pointers = engine.search(self.query, depth, folder=self.folder, tag=self.tag) if state == "ok" else []
             except Trouble:
                 raise
+            except NotAsked as reason:
+                state, pointers = str(reason), []
             except (VaultError, OSError, ValueError, RuntimeError) as error:
                 # One engine failing is a remark, not a failed search.
                 state, pointers = f"failed: {error}", []

@@ -25,6 +25,11 @@ class Index(Freshness):
         """Run a query of a search lane on a connection of this index; raises Trouble when that can't be done."""
         return self._store.run(work)
 
+    def keep(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction on what a search lane keeps for itself in this file; the notes are not touched,
+        so nobody hears of a change."""
+        return self._store.write(lambda connection, _: work(connection), news=lambda _: False)
+
     @property
     def generation(self) -> int:
         """Grows with every change of the index, by any process."""
