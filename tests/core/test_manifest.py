@@ -120,7 +120,7 @@ def test_unknown_keys_are_named_with_the_nearest_known_one(vault: Vault) -> None
     assert said(held) == [
         f"{NAME} line 2 column 2: the key mcp_exposed_root is not known. Did you mean mcp_exposed_roots?",
         f"{NAME} line 3 column 13: the key reason.modle is not known. Did you mean reason.model?",
-        f"{NAME} line 4 column 2: the key search is not known. Did you mean search.backend?",
+        f"{NAME} line 4 column 2: the key search is not known. Did you mean search.vectors?",
     ]
 
 
