@@ -49,7 +49,7 @@ def aged(root: Path, days: int) -> Path:
             "org/A (conflicted copy 2026-11-01).md",
         ),
         (
-            "loose notes on one subject in work/active",
+            "subjects with loose notes in work/active",
             {f"work/active/{n}.md": GOOD for n in ("Billing a", "Billing b", "Billing c", "x1", "x2", "x3")},
             "work/active/Billing a.md",
         ),

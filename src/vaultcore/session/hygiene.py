@@ -82,12 +82,9 @@ def done(settings: Settings) -> set[str]:
 def grouping(vault: Vault) -> Flag | None:
     """Loose notes in work/active that share a subject."""
     loose = [note.rel.rpartition("/")[2] for note in vault.below("work/active") if note.rel.count("/") == 2]
-    found = [
-        f"{word}: {', '.join(members[:4])}" for word, members in clusters(loose, vault.settings.limit("cluster_notes"))
-    ]
-    return _flag(
-        vault, "loose notes on one subject in work/active", found, "give the subject a folder of its own there"
-    )
+    groups = clusters(loose, vault.settings.limit("cluster_notes"))
+    found = [f"{word} ({len(members)} notes, {members[0]} among them)" for word, members in groups]
+    return _flag(vault, "subjects with loose notes in work/active", found, "give each a folder of its own there")
 
 
 def oversized(vault: Vault) -> Flag | None:

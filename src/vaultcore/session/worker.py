@@ -72,7 +72,7 @@ def index(root: str, code: str) -> str:
     """Refresh the index in the environment that `om.py` finds; "" or what went wrong, in one line."""
     door = os.path.join(code, "om.py")
     if not os.path.isfile(door):
-        return "there is no om.py"
+        return f"no om.py in {code}, so nothing refreshes it"
     import subprocess
 
     call = [sys.executable, "-I", door, *([] if root == code else ["--vault", root]), "refresh", "--quiet"]
