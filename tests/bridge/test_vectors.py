@@ -289,3 +289,30 @@ def test_the_worker_makes_them_and_the_manifest_can_say_no(vault: Vault, install
     assert "vectors" not in find(bridge, "espresso").lanes
     said = subprocess.run(refresh, capture_output=True, text=True).stdout
     assert "vectors" not in said
+
+
+def pins(lock: str) -> set[str]:
+    text = (semantic.ROOT / lock).read_text()
+    return {line.rstrip(" \\") for line in text.splitlines() if "==" in line and not line.startswith((" ", "#"))}
+
+
+def test_the_lock_of_the_extra_pins_what_the_lock_of_the_bridge_pins() -> None:
+    assert pins("requirements.lock") < pins("requirements-semantic.lock")
+
+
+@pytest.mark.parametrize(
+    ("held", "words", "lock"),
+    [
+        (None, [], "requirements.lock"),
+        (None, ["--semantic"], "requirements-semantic.lock"),
+        ("requirements.lock", ["--semantic", "--json"], "requirements-semantic.lock"),
+        ("requirements-semantic.lock", [], "requirements-semantic.lock"),
+        ("requirements-dev.lock", [], "requirements.lock"),
+    ],
+)
+def test_what_was_installed_once_stays_installed(tmp_path: Path, held: str | None, words: list[str], lock: str) -> None:
+    from vaultcore import environment
+
+    if held is not None:
+        write_tree(tmp_path, {f".venv/{environment.MARK}": json.dumps({"lock": held, "hash": "x"})})
+    assert environment.choose_lock(str(tmp_path), words) == lock
