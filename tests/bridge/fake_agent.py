@@ -24,8 +24,10 @@ SLEEPER = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(o
 def main(folder: Path) -> int:
     arguments = sys.argv[2:]
     plan = json.loads((folder / "plan.json").read_text())
-    if arguments[:1] == ["sandbox"]:  # what follows -- is tried in a sandbox that shows the working directory alone
-        return 0 if plan.get("leaks") or arguments[-1] == os.getcwd() else 2
+    if arguments[:1] == ["sandbox"]:
+        (folder / "sandbox.json").write_text(json.dumps(arguments))
+        sys.stderr.write("bwrap: no permission to create a namespace\n")
+        return int(plan.get("sandbox", 0))
     with open("/proc/self/cmdline", "rb") if os.path.exists("/proc") else open(os.devnull, "rb") as line:
         raw = line.read().decode(errors="replace").split("\0")
     files = sorted(str(p.relative_to(os.getcwd())) for p in Path(os.getcwd()).rglob("*") if p.is_file())
@@ -37,6 +39,8 @@ def main(folder: Path) -> int:
             p.name: [oct(p.stat().st_mode & 0o777), p.read_text()] for p in Path("..").iterdir() if p.suffix == ".json"
         },
     }  # fmt: skip
+    if os.path.isdir("../home/.gemini"):
+        seen["home"] = {p.name: p.read_text() for p in Path("../home/.gemini").iterdir()}
     try:
         Path("work/new.md").write_text("x")
         seen["wrote"] = os.getuid() != 0  # root writes anywhere

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import threading
@@ -20,12 +21,13 @@ from tests.bridge.wire import PATIENCE, Wire, call
 from tests.conftest import write_tree
 from vaultbridge import progress, reasoning
 from vaultbridge.bridge import Bridge
-from vaultbridge.reasoning import copy, jobs, programs, records
+from vaultbridge.reasoning import checks, copy, jobs, programs, records
 from vaultbridge.tools import reason
 from vaultcore.errors import Refusal
 from vaultcore.identity import ANONYMOUS, Caller
 
 HERE = Path(__file__).resolve().parent
+SOURCES = HERE.parent.parent / "src"
 QUESTION = "At how many degrees does the amber kettle boil?"
 NOTES = {
     "vault-manifest.json": '{"mcp_exposed_roots": ["work"], "mcp_never_expose": ["Secret list.md"]}',
@@ -625,3 +627,200 @@ def test_whatever_ends_the_call_or_the_bridge_ends_the_agent_and_its_children(
         wire.process.send_signal(signal.SIGTERM if ending == "terminated" else signal.SIGKILL)
     all_gone(pids)
     empty(own_temp)
+
+
+# -- codex and gemini, as far as a stand-in can show -------------------------------------------------
+
+DONE = {"type": "turn.completed", "usage": {"input_tokens": 40, "output_tokens": 2}}
+
+
+def events(*found: dict[str, Any] | str) -> str:
+    return "\n".join(event if isinstance(event, str) else json.dumps(event) for event in found)
+
+
+def said(text: Any) -> dict[str, Any]:
+    return {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
+
+
+@pytest.fixture
+def codex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
+    agent = installed("codex", tmp_path, monkeypatch)
+    agent.plan("answer", print=events(said("Thinking."), said("96 degrees."), DONE))
+    return agent
+
+
+def options(words: list[str]) -> dict[str, str]:
+    pairs = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-c"]
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def test_codex_is_started_in_its_own_sandbox_apart_from_its_users_configuration(
+    bridge: Bridge, codex: Agent, closed_world: Path
+) -> None:
+    config = (
+        'model = "m-9"\nmodel_provider = "p"\nnotify = ["evil"]\nsandbox_mode = "danger-full-access"\n'
+        '[mcp_servers.x]\ncommand = "evil"\n[model_providers.p]\nbase_url = "http://localhost:1"\nenv_key = "P_KEY"\n'
+        'experimental_bearer_token = "TOKENSECRET"\n'
+    )
+    write_tree(closed_world, {".codex/config.toml": config})
+    os.environ["P_KEY"] = "k"
+    try:
+        text = ask(bridge)
+    finally:
+        del os.environ["P_KEY"]
+    assert "96 degrees." in text and "Thinking" not in text and "42 tokens" in text
+    seen = codex.seen()
+    words, given = seen["argv"], options(seen["argv"])
+    assert {"exec", "--json", "--ephemeral", "--ignore-user-config", "--ignore-rules", "--skip-git-repo-check"} <= {
+        *words
+    }
+    assert words[-2] == "--" and QUESTION in words[-1] and seen["stdin"] == ""
+    assert given["default_permissions"] == '"om"' and given["approval_policy"] == '"never"'
+    assert '= "read"' in given["permissions.om.filesystem"] and "write" not in given["permissions.om.filesystem"]
+    assert bridge.root not in given["permissions.om.filesystem"]
+    off = {words[at + 1] for at, word in enumerate(words[:-1]) if word == "--disable"}
+    assert {"hooks", "plugins", "apps", "multi_agent"} <= off and given["web_search"] == '"disabled"'
+    assert given["model"] == '"m-9"' and "localhost:1" in given["model_providers.p"]
+    assert seen["env"]["P_KEY"] == "k"
+    assert (
+        "evil" not in json.dumps(words) and "TOKENSECRET" not in json.dumps(words) and "danger" not in json.dumps(words)
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "why"), [(77, "does not keep it away"), (1, "does not work here (bwrap: no permission")]
+)
+def test_codex_is_not_asked_where_its_sandbox_does_not_hold(bridge: Bridge, codex: Agent, ended: int, why: str) -> None:
+    codex.plan("answer", sandbox=ended)
+    error = refused(bridge)
+    assert error.code == "no-sandbox" and why in error.why and "work/Kettle.md" in error.details["evidence"]
+    assert not (codex.folder / "seen.json").exists()
+    tried = json.loads((codex.folder / "sandbox.json").read_text())
+    assert os.path.join(bridge.root, "vault-manifest.json") in tried
+
+
+@pytest.mark.parametrize(
+    ("printed", "code"),
+    [
+        (events(said("Half."), {"type": "turn.failed", "error": {"message": "usage limit"}}), "agent-failed"),
+        (events(said("Half."), {"type": "error", "message": "stream disconnected"}), "agent-failed"),
+        (events(said("Half.")), "agent-failed"),
+        (events(said(None), DONE), "blank-answer"),
+        (events(said(["a"]), {"type": "item.completed", "item": None}, DONE), "blank-answer"),
+        (events("null", "7", "[]", '{"type": 3}'), "not-understood"),
+        ("not logged in", "not-understood"),
+        ("", "not-understood"),
+    ],
+)
+def test_an_early_end_of_codex_is_no_answer(bridge: Bridge, codex: Agent, printed: str, code: str) -> None:
+    codex.plan("answer", print=printed)
+    error = refused(bridge)
+    assert error.code == code and "Half." not in error.why + error.details["evidence"]
+
+
+def test_gemini_gets_a_home_with_nothing_in_it_but_how_its_user_signs_in(
+    bridge: Bridge, tmp_path: Path, closed_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gemini = installed("gemini", tmp_path, monkeypatch)
+    gemini.plan(
+        "answer", print={"response": "96 degrees.", "stats": {"models": {"flash": {"api": {"totalRequests": 3}}}}}
+    )
+    held = (
+        '{ // mine\n"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"x": {"command": "evil"}}}'
+    )
+    write_tree(closed_world / ".gemini", {"settings.json": held, "GEMINI.md": "evil", ".env": "GEMINI_API_KEY=k"})
+    text = ask(bridge, effort="low")
+    assert "96 degrees." in text and "3 turns" in text and "no setting for effort" in text
+    seen = gemini.seen()
+    home = Path(seen["env"]["GEMINI_CLI_HOME"])
+    assert str(home).startswith(os.environ["TMPDIR"]) and not home.exists(), "gone with the run"
+    assert seen["argv"][-2] == "-p" and QUESTION in seen["argv"][-1]
+    option = {word: seen["argv"][at + 1] for at, word in enumerate(seen["argv"][:-1])}
+    assert (option["-e"], option["--allowed-mcp-server-names"]) == ("none", "om-none")
+    own = json.loads(seen["home"]["settings.json"])
+    assert own["security"] == {"auth": {"selectedType": "gemini-api-key"}} and own["mcpServers"] == {}
+    assert own["hooksConfig"] == {"enabled": False} and own["model"]["maxSessionTurns"] == 12
+    assert not [tool for tool in own["tools"]["core"] if "write" in tool or "shell" in tool or "replace" in tool]
+    assert sorted(seen["home"]) == [".env", "settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "code"),
+    [
+        ({"error": {"type": "FatalTurnLimitedError", "message": "Reached max session turns"}}, "too-many-turns"),
+        ({"error": "odd"}, "agent-failed"),
+        ({"response": None}, "not-understood"),
+        ({"response": "  "}, "blank-answer"),
+        ({"stats": []}, "not-understood"),
+        ([], "not-understood"),
+        ("x", "not-understood"),
+    ],
+)
+def test_an_early_end_of_gemini_is_no_answer(
+    bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Any, code: str
+) -> None:
+    installed("gemini", tmp_path, monkeypatch).plan("answer", print=printed)
+    assert refused(bridge).code == code
+
+
+# -- the command line and the doctor ---------------------------------------------------------------
+
+
+def om(vault: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "vaultbridge.cli", "--vault", str(vault), *words]
+    env = {**os.environ, "PYTHONPATH": str(SOURCES)}
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env, cwd=vault.parent)
+
+
+def test_om_reason_prints_the_answer_and_its_progress_elsewhere(vault: Path, claude: Agent) -> None:
+    done = om(vault, "reason", "--json", "--", QUESTION)
+    assert done.returncode == 0, done.stderr
+    held = json.loads(done.stdout)
+    assert held["answer"].startswith("The kettle boils") and held["confidence"] == "inferred"
+    assert "claude is" in done.stderr
+
+
+def test_om_reason_without_an_answer_shows_the_evidence_and_fails(vault: Path, claude: Agent) -> None:
+    claude.plan("answer", result={"is_error": True, "result": "out of credit"})
+    done = om(vault, "reason", QUESTION)
+    assert done.returncode == 1 and "work/Kettle.md" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith("Error: agent-failed: no answer from claude:")
+
+
+def test_interrupting_om_reason_ends_the_agent(vault: Path, claude: Agent, own_temp: Path) -> None:
+    claude.plan("hang", children=True)
+    command = [sys.executable, "-m", "vaultbridge.cli", "--vault", str(vault), "reason", QUESTION]
+    env = {**os.environ, "PYTHONPATH": str(SOURCES)}
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) as child:
+        pids = claude.children()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130 and b"Traceback" not in err
+    all_gone(pids)
+    empty(own_temp)
+
+
+@pytest.mark.parametrize(
+    ("own", "state", "text"),
+    [
+        ({}, "ok", "would be asked (the first found; its default model)"),
+        ({"cli": "claude", "model": "big-1"}, "ok", "would be asked (reason.cli; model big-1)"),
+        ({"cli": "codex"}, "warn", "reason.cli is codex, which is not installed"),
+        ({"model": "-x y"}, "warn", "which is no model's name"),
+    ],
+)
+def test_the_doctor_says_which_agent_would_be_asked(
+    bridge: Bridge, claude: Agent, own: dict[str, str], state: str, text: str
+) -> None:
+    settings(bridge, **own)
+    findings = list(checks.reason(bridge))
+    assert any(finding.state == state and text in finding.text for finding in findings), [f.line() for f in findings]
+    assert not (claude.folder / "seen.json").exists()
+
+
+def test_the_tool_says_honestly_that_it_spends_and_is_short() -> None:
+    hints = reason.TOOL["annotations"]
+    assert hints == {
+        "readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True,
+    }  # fmt: skip
+    assert len(json.dumps(reason.TOOL)) < 900

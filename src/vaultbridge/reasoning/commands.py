@@ -26,17 +26,24 @@ CODEX_OFF = (
     "shell_snapshot", "skill_search", "tool_suggest", "view_image",
 )  # fmt: skip
 
+LEAKS = 77
+# in the sandbox: the notes are there, they cannot be changed, and no other file is there
+PROBE = (
+    'ls "$1" >/dev/null || exit 1; (: >"$1/.probe") 2>/dev/null && exit 77; shift; '
+    'for path; do cat "$path" >/dev/null 2>&1 && exit 77; done; exit 0'
+)
+
 
 class Command:
-    """What is started. `probe`: commands of the agent's own sandbox, the first of which must work and the rest must
-    not. `last`: a file that will hold the answer. `remarks`: sentences for who asked."""
+    """What is started. `probe`: a command in the agent's own sandbox that ends with 0 where it holds and with LEAKS
+    where it does not. `last`: a file that will hold the answer. `remarks`: sentences for who asked."""
 
     __slots__ = ("argv", "env", "last", "probe", "remarks")
 
     def __init__(self, argv: list[str], env: dict[str, str]) -> None:
         self.argv, self.env = argv, env
         self.last = ""
-        self.probe: list[list[str]] = []
+        self.probe: list[str] = []
         self.remarks: list[str] = []
 
 
@@ -95,11 +102,11 @@ def codex(program: Program, run: Run, vault: str, prompt: str, model: str, effor
     settings = {
         **profile, "approval_policy": "never", "web_search": "disabled", "project_doc_max_bytes": 0,
         "allow_login_shell": False, "shell_environment_policy.inherit": "core", "history.persistence": "none",
-        "check_for_update_on_startup": False, **passed,
+        "check_for_update_on_startup": False, "skills.include_instructions": False, **passed,
     }  # fmt: skip
     options = [word for key, value in settings.items() for word in ("-c", f"{key}={_toml(value)}")]
     env = programs.environment(program, run.temp, variables)
-    last = run.file("last.txt")
+    last, beside = run.file("last.txt"), run.file("beside.txt", "not for the agent")
     argv = [
         program.path, "exec", "--json", "--color", "never", "--ephemeral", "--ignore-user-config", "--ignore-rules",
         "--skip-git-repo-check", "-C", run.notes, "--output-last-message", last, *options,
@@ -110,7 +117,8 @@ def codex(program: Program, run: Run, vault: str, prompt: str, model: str, effor
     command.last, command.remarks = last, remarks
     sandbox = [program.path, "sandbox", "-C", run.notes, "-P", "om"]
     sandbox += [word for key, value in profile.items() for word in ("-c", f"{key}={_toml(value)}")]
-    command.probe = [[*sandbox, "--", "ls", run.notes], [*sandbox, "--", "ls", vault], [*sandbox, "--", "ls", home]]
+    outside = [path for path in (os.path.join(vault, "vault-manifest.json"), beside) if os.path.isfile(path)]
+    command.probe = [*sandbox, "--", "sh", "-c", PROBE, "sh", run.notes, *outside]
     return command
 
 

@@ -121,19 +121,16 @@ class Job:
 
     def _prove(self, run: copy.Run, command: commands.Command) -> None:
         """Try the agent's own sandbox before it is trusted with the vault's neighbourhood."""
-        for at, words in enumerate(command.probe):
-            code, _, err = self._process(run, words, command.env, min(60.0, self.limit - self.seconds), False)
-            if self._stop:
-                return  # the run itself will say so
-            if at == 0 and code != 0:
-                said = flat(err.decode("utf-8", "replace").strip().rpartition("\n")[2], 200)
-                raise Refusal(
-                    "no-sandbox", f"{self.program.name}'s sandbox does not work here ({said or 'no reason given'})"
-                )
-            if at > 0 and code == 0:
-                raise Refusal(
-                    "no-sandbox", f"{self.program.name}'s sandbox does not keep it away from other files here"
-                )
+        if not command.probe:
+            return
+        code, _, err = self._process(run, command.probe, command.env, min(60.0, self.limit - self.seconds), False)
+        if code == 0 or code is None:  # None: ended by us, which the run itself will say
+            return
+        name = self.program.name
+        if code == commands.LEAKS:
+            raise Refusal("no-sandbox", f"{name}'s sandbox does not keep it away from other files here")
+        said = flat(err.decode("utf-8", "replace").strip().rpartition("\n")[2], 200) or "no reason given"
+        raise Refusal("no-sandbox", f"{name}'s sandbox does not work here ({said})")
 
     def _ended_by_us(self, err: bytes) -> outcome.Outcome:
         if self._stop == "cancelled":
