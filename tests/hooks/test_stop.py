@@ -46,6 +46,17 @@ def test_new_drift_is_told_and_old_is_not_repeated(room: Callable[..., Path]) ->
     assert "[[nowhere]]" in text and "no properties" not in text
 
 
+def test_a_second_fault_of_the_same_kind_is_news_and_one_that_moved_is_not(room: Callable[..., Path]) -> None:
+    root = began(room())
+    write(root, "org/A.md", GOOD + "[[one]]\n")
+    assert "[[one]]" in hook("stop", root).message
+    write(root, "org/A.md", GOOD + "\n\n[[one]]\n")
+    assert hook("stop", root).out == ""
+    write(root, "org/A.md", GOOD + "\n\n[[one]] [[two]]\n")
+    text = hook("stop", root).message
+    assert "[[two]]" in text and "[[one]]" not in text
+
+
 def test_what_was_mended_or_deleted_is_not_mentioned(room: Callable[..., Path]) -> None:
     root = began(room())
     write(root, "org/A.md", BARE)

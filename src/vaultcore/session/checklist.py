@@ -29,7 +29,7 @@ def remarks(event: Event) -> str:
     news: list[str] = []
     lines: list[str] = []
     for rel, found in notes.items():
-        keys = [f"stop {rel} {code}" for code, _ in found]
+        keys = [f"stop {rel} {fault(text)}" for _, text in found]
         fresh = [text for key, (_, text) in zip(keys, found) if key not in said]
         news += [key for key in keys if key not in said]
         if fresh:
@@ -41,6 +41,11 @@ def remarks(event: Event) -> str:
     session.add(said=news)
     more = [f"- and {len(lines) - NAMED} more notes"] if len(lines) > NAMED else []
     return "\n".join(["om: before you go, in the notes this session touched", *lines[:NAMED], *more])
+
+
+def fault(text: str) -> str:
+    """A clause without its line: the same fault two lines further down is no news."""
+    return text.partition(": ")[2] if text.startswith("line ") else text
 
 
 def findings(root: str, session: state.Session) -> dict[str, list[tuple[str, str]]]:
