@@ -14,17 +14,17 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tests.bridge.fake_qmd import Fake
+from tests.bridge.qmd.fake import Fake
 from tests.conftest import write_tree
 from vaultbridge.bridge import Bridge
 from vaultbridge.cli import Session
 from vaultbridge.cli.qmd import command
-from vaultbridge.qmd import config, ignoring, program, upkeep
+from vaultbridge.qmd import ignoring, program, upkeep
 from vaultcore import locks, manifest, qmd
 from vaultcore.errors import VaultError
 
 Vault = Callable[..., Path]
-SOURCES = str(Path(__file__).resolve().parents[2] / "src")
+SOURCES = str(Path(__file__).resolve().parents[3] / "src")
 MANIFEST = '{"mcp_exposed_roots": ["notes"], "mcp_never_expose": ["secret/"], "qmd_context": "My notes"%s}\n'
 NOTES = {
     "notes/alpha.md": "# Alpha\n",
@@ -114,84 +114,6 @@ def test_a_collection_of_another_name_that_holds_this_vault_is_used_as_it_is(vau
     upkeep.setup(made)
     assert list(configured("shared")) == ["template"]
     assert fake.starts("show")[0][2:] == ["collection", "show", "template"]
-
-
-# -- the configuration ----------------------------------------------------------------------------------------------
-
-YAML = """\
-# mine
-collections:
-  docs:   # other notes
-    path: /docs
-    ignore: [a, b]
-  vault:
-    path: /v
-    pattern: "**/*.md"
-    ignore:
-      - old/**   # why
-      - 'own rule'
-    context:
-      "": About it
-      brain: Durable
-
-  last:
-    path: /last
-# tail
-models:
-  embed: hf:a/b/c.gguf
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "changes"),
-    [
-        (YAML, {"ignore": ["x/**", "a: b", "#c", "- d", "é", r"\[x\]"]}),
-        (YAML, {"ignore": []}),
-        (YAML, {"context": {"": 'a "quoted": text # no comment', "brain": "Durable"}}),
-        (YAML, {"path": "/else where", "pattern": "**/*.md", "ignore": ["z"]}),
-        ("", {"path": "/v", "ignore": ["z"]}),
-        ("models:\n  embed: x\n", {"path": "/v"}),
-        ("collections:\nmodels:\n  embed: x\n", {"path": "/v", "ignore": ["q"]}),
-        ("collections: {}\n", {"path": "/v"}),
-        ("collections:\n    other:\n        path: /o\n", {"path": "/v", "ignore": ["q"]}),
-        ("collections:\n  vault:\n    path: /v", {"ignore": ["q"]}),
-        ("collections:\n  vault:\n    ignore:\n    - a\n    - b\n    path: /v\n", {"ignore": ["q"]}),
-        ("collections:\n  vault:\n    ignore: [a,\n      b]\n    path: /v\n", {"ignore": []}),
-        ('collections:\n  "vault":\n    path: /v\n', {"ignore": ["q"]}),
-    ],
-)
-def test_one_key_of_one_collection_is_set_and_the_rest_means_what_it_did(
-    tmp_path: Path, text: str, changes: dict[str, object]
-) -> None:
-    path = tmp_path / "x.yml"
-    path.write_text(text)
-    before = yaml.safe_load(text) or {}
-    config.put(str(path), "vault", changes)
-    after = yaml.safe_load(path.read_text())
-    entry = dict((before.get("collections") or {}).get("vault", {}))
-    entry.update({key: value for key, value in changes.items() if value})
-    for key in [key for key, value in changes.items() if not value]:
-        entry.pop(key, None)
-    assert after == {**before, "collections": {**(before.get("collections") or {}), "vault": entry}}
-
-
-def test_every_other_byte_of_the_configuration_stays(tmp_path: Path) -> None:
-    path = tmp_path / "x.yml"
-    path.write_text(YAML)
-    assert config.put(str(path), "vault", {"ignore": ["new/**"]})
-    assert path.read_text() == YAML.replace("      - old/**   # why\n      - 'own rule'\n", '      - "new/**"\n')
-    assert not config.put(str(path), "vault", {"ignore": ["new/**"]})
-
-
-@pytest.mark.parametrize(
-    "text", ["collections: {vault: {path: /v}}\n", "collections:\n  vault: {path: /v}\n", "- a\n", "collections: [\n"]
-)
-def test_a_configuration_that_cannot_be_edited_is_left_alone_and_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "x.yml"
-    path.write_text(text)
-    with pytest.raises(VaultError, match=r"x\.yml"):
-        config.put(str(path), "vault", {"ignore": ["q"]})
-    assert path.read_text() == text
 
 
 # -- ignore rules ---------------------------------------------------------------------------------------------------
@@ -346,7 +268,7 @@ def test_a_write_of_the_bridge_asks_the_worker_only_where_qmd_is_used(
 
 
 def run(root: Path | str, *words: str) -> tuple[int, str]:
-    code = str(Path(__file__).resolve().parents[2])
+    code = str(Path(__file__).resolve().parents[3])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         done = CliRunner().invoke(command, list(words), obj=Session(str(root), code))
@@ -370,7 +292,7 @@ def test_nothing_is_offered_when_that_was_not_wanted(vault: Vault, fake: Fake) -
 
 
 def test_a_fresh_clone_names_no_server_that_only_works_where_qmd_is_set_up() -> None:
-    shipped = Path(__file__).resolve().parents[2] / ".mcp.json"
+    shipped = Path(__file__).resolve().parents[3] / ".mcp.json"
     assert not shipped.exists() or "qmd" not in json.loads(shipped.read_text()).get("mcpServers", {})
 
 
@@ -412,88 +334,6 @@ def test_refresh_by_hand_says_when_there_is_nothing_to_refresh(vault: Vault, fak
     ruled_out = bridge(vault, ', "search": {"backend": "embedded"}')
     assert "search.backend is embedded" in run(ruled_out.root, "refresh")[1]
     assert fake.calls == []
-
-
-# -- qmd's own server, for the vault's sessions ---------------------------------------------------------------------
-
-
-def wrapped(root: str, *frames: dict[str, object]) -> list[dict[str, object]]:
-    """What `om qmd mcp` answers to these frames, in order."""
-    text = "".join(json.dumps(frame) + "\n" for frame in frames)
-    done = subprocess.run(
-        [sys.executable, "-m", "vaultbridge.cli", "qmd", "mcp"],
-        cwd=root, input=text, env={**os.environ, "PYTHONPATH": SOURCES}, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-HELLO: dict[str, object] = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18"},
-}
-
-
-def ask(**arguments: object) -> dict[str, object]:
-    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "query", "arguments": arguments}}
-
-
-@pytest.mark.parametrize(
-    ("asked", "sent"),
-    [
-        ({"searches": [{"type": "lex", "query": "a"}]}, {"searches": [{"type": "lex", "query": "a"}], "rerank": False}),
-        ({"query": "jwt"}, {"searches": [{"type": "lex", "query": "jwt"}], "rerank": False}),
-        (
-            {"searches": [{"type": "vec", "query": "jwt"}], "rerank": True, "limit": 3},
-            {"searches": [{"type": "lex", "query": "jwt"}], "rerank": False, "limit": 3},
-        ),
-    ],
-)
-def test_a_session_in_the_vault_cannot_hang_on_a_missing_model_either(
-    vault: Vault, fake: Fake, asked: dict[str, object], sent: dict[str, object]
-) -> None:
-    made = bridge(vault)
-    upkeep.setup(made)
-    answers = wrapped(made.root, HELLO, ask(**asked))
-    assert [answer["id"] for answer in answers] == [1, 2]
-    assert fake.queries() == [sent]
-    assert fake.starts() == [["--index", "vault", "mcp"]]
-
-
-def test_on_a_machine_without_qmd_its_entry_is_a_server_without_tools_not_a_failing_one(
-    vault: Vault, fake: Fake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = bridge(vault)
-    frames = (
-        HELLO,
-        {"jsonrpc": "2.0", "id": 3, "method": "tools/list"},
-        {"jsonrpc": "2.0", "id": 4, "method": "server/discover"},
-    )
-    hello, tools, found = (answer["result"] for answer in wrapped(made.root, *frames))
-    assert "om.py qmd setup" in hello["instructions"]  # type: ignore[index]
-    assert tools["tools"] == []  # type: ignore[index]
-    assert found["supportedVersions"] == ["2026-07-28"]  # type: ignore[index]
-    monkeypatch.setenv("OM_QMD", "/nowhere")
-    assert "not installed" in wrapped(made.root, HELLO)[0]["result"]["instructions"]  # type: ignore[index]
-
-
-def test_qmds_own_tools_read_every_note_so_another_repositorys_agent_does_not_get_them(
-    vault: Vault, fake: Fake, tmp_path: Path
-) -> None:
-    made = bridge(vault)
-    upkeep.setup(made)
-    elsewhere = tmp_path / "repository"
-    elsewhere.mkdir()
-    for words in (["qmd", "mcp"], ["qmd", "setup"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "vaultbridge.cli", "--vault", made.root, *words],
-            cwd=elsewhere, env={**os.environ, "PYTHONPATH": SOURCES}, capture_output=True, text=True, input="",
-        )  # fmt: skip
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "works on the whole vault" in done.stderr
-    assert fake.starts() == []
 
 
 def test_two_threads_of_one_process_do_not_refresh_at_the_same_time(vault: Vault, fake: Fake) -> None:

@@ -32,7 +32,7 @@ pytestmark = [
         INSTALLED is None, reason="qmd is not installed: run `python tests/bridge/node.py @tobilu/qmd@2.8.3`"
     ),
 ]
-SOURCES = str(Path(__file__).resolve().parents[2] / "src")
+SOURCES = str(Path(__file__).resolve().parents[3] / "src")
 MANIFEST = '{"mcp_exposed_roots": ["notes"], "qmd_context": "Notes of a test", "search": {"backend": "%s"}}\n'
 NOTES = {
     "notes/tokens.md": "# Tokens\n\n## Format\n\nSession tokens are signed with JWT because gateways verify them.\n",
