@@ -68,9 +68,9 @@ def opposed(held: str, new: str) -> bool:
         return False
     a = [w.replace("\u2019", "'") for w in forms.plain_words(forms.fold(held))]
     b = [w.replace("\u2019", "'") for w in forms.plain_words(forms.fold(new))]
-    if len(a) < 3 and len(b) < 3 and not forms._DENSE.search(held):
+    if len(a) < 3 and len(b) < 3 and not forms.holds_dense(held):
         return False
-    if forms._DENSE.search(held) and forms._DENSE.search(new):
+    if forms.holds_dense(held) and forms.holds_dense(new):
         if (polarity(held) % 2) == (polarity(new) % 2):
             return False
         x, y = set(forms.words(held)), set(forms.words(new))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import anchors, record
+from . import anchors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,14 +28,17 @@ def of_memory(r: Record, reader: Reader, wanted: Iterable[str]) -> Match | None:
 
 def scopes(values: dict[str, Any]) -> list[str]:
     """The paths that a note's properties declare."""
-    from vaultcore.properties import as_list
-
-    return [s.removeprefix("./").rstrip("/") or "." for s in as_list(values.get("paths"))][:MOST]
+    value = values.get("paths")
+    listed = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    found = [s.strip() for s in listed if isinstance(s, str) and s.strip()]
+    return [s.removeprefix("./").rstrip("/") or "." for s in found][:MOST]
 
 
 def owners(values: dict[str, Any]) -> set[str]:
     """The projects that a note's properties name, in the form in which names are compared."""
     from vaultcore.properties import as_list
+
+    from . import record
 
     return {record.name(p) for key in ("project", "projects") for p in as_list(values.get(key) or [])}
 

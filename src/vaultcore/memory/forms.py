@@ -8,8 +8,10 @@ SPACED_OUT = (  # scripts written without spaces between words, and Hangul, whos
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = re.compile("[" + SPACED_OUT + "]+|[^\\W_" + SPACED_OUT + "]+(?:[._/+#-]*[^\\W_" + SPACED_OUT + "]+)*[+#]*")
-_DENSE = re.compile("[" + SPACED_OUT + "]")
+# patterns over those ranges take long to compile, so texts without them, which are most, do without
+_RUN = "[" + SPACED_OUT + "]+|[^\\W_" + SPACED_OUT + "]+(?:[._/+#-]*[^\\W_" + SPACED_OUT + "]+)*[+#]*"
+_PLAIN_RUN = re.compile(r"[^\W_]+(?:[._/+#-]*[^\W_]+)*[+#]*")
+_DENSE = "[" + SPACED_OUT + "]"
 _SPACE = re.compile(r"\s+")
 _DASH = re.compile("[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d]")
 _QUOTE = re.compile("[\"'`\u00b4\u2018-\u201f\u2039\u203a\u00ab\u00bb\u300c-\u300f]")
@@ -62,12 +64,26 @@ def words(text: str, keep_stops: bool = False) -> list[str]:
     """The words of `text`, folded: runs of letters and digits with their inner dots and dashes, plurals folded;
     overlapping pairs of characters where a script has no spaces."""
     found: list[str] = []
-    for run in _RUN.findall(fold(text)):
-        if _DENSE.match(run):
+    for run in _runs(fold(text)):
+        if starts_dense(run):
             found.extend([run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)])
         elif keep_stops or run not in STOP:
             found.append(singular(run))
     return found
+
+
+def _runs(form: str) -> list[str]:
+    return _PLAIN_RUN.findall(form) if form.isascii() else re.findall(_RUN, form)
+
+
+def starts_dense(text: str) -> bool:
+    """Whether `text` starts with a character of a script without spaces between words."""
+    return not text[:1].isascii() and re.match(_DENSE, text) is not None
+
+
+def holds_dense(text: str) -> bool:
+    """Whether `text` holds a character of such a script."""
+    return not text.isascii() and re.search(_DENSE, text) is not None
 
 
 def plain_words(text: str) -> list[str]:
@@ -140,4 +156,4 @@ def uncounted(form: str) -> str:
 
 def letters(text: str) -> str:
     """Only the letters and digits of the folded text."""
-    return "".join(_RUN.findall(fold(text))).replace("-", "").replace(".", "").replace("/", "").replace("_", "")
+    return "".join(_runs(fold(text))).replace("-", "").replace(".", "").replace("/", "").replace("_", "")

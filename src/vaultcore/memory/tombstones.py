@@ -142,7 +142,7 @@ def hashes_of(title: str, body: str, every: bool = False) -> list[str]:
 
 def _says_something(text: str) -> bool:
     form = forms.value(text)
-    return len(form.split()) >= FEWEST_WORDS or (forms._DENSE.search(form) is not None and len(form) >= 6)
+    return len(form.split()) >= FEWEST_WORDS or (forms.holds_dense(form) and len(form) >= 6)
 
 
 def _hash(text: str) -> str:

@@ -37,7 +37,7 @@ def claims(title: str, body: str) -> list[str]:
 
 def bucket(sentence: str) -> str:
     """Sentences of one slot share this: the first words, or the first characters where words have no spaces."""
-    if forms._DENSE.match(sentence):
+    if forms.starts_dense(sentence):
         return sentence[:2]
     return " ".join(w.lower() for w in sentence.split(None, 3)[:3])
 
@@ -50,7 +50,7 @@ def same_slot(held: str, new: str) -> bool:
     number, a name) that is no part of the subject. In scripts without spaces: the same topic up to its particle or
     copula, with short different tails, or one number or foreign word replaced.
     """
-    if forms._DENSE.match(held) and forms._DENSE.match(new):
+    if forms.starts_dense(held) and forms.starts_dense(new):
         return _same_topic(held, new) or _dense_value(held, new)
     if held[:1].casefold() != new[:1].casefold():
         return False

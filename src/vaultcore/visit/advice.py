@@ -34,7 +34,8 @@ def on(event: Event, guest: Guest) -> str:
     said = guest.session.said()
     fresh = [path for path in paths if f"about {path}" not in said]
     rows = guest.shelf.with_paths() if fresh else []
-    likely = [row for row in rows if _may_cover(row[2], fresh)]
+    tails = Tails(fresh)
+    likely = [row for row in rows if tails.covered(row[2])]
     if not likely and guest.shelf.there:
         return ""
     wanted = {rel: path for path in fresh if (rel := guests.repository_path(guest, path))}
@@ -46,15 +47,27 @@ def on(event: Event, guest: Guest) -> str:
     return text
 
 
-def _may_cover(values: dict[str, Any], paths: list[str]) -> bool:
-    """Whether the declared paths may match one of `paths`, wherever their repository starts: a cheap look that lets
-    nearly every edit go on at once."""
-    declared = covering.scopes(values)
-    tails = []
-    for path in paths:
-        parts = path.replace("\\", "/").split("/")
-        tails += ["/".join(parts[n:]) for n in range(1, len(parts))]
-    return anchors.matching(declared, tails) is not None
+class Tails:
+    """All that paths of files may be called from some folder above them, to tell quickly what cannot be meant."""
+
+    __slots__ = ("tails", "spans")
+
+    def __init__(self, paths: list[str]) -> None:
+        self.tails: list[str] = []
+        self.spans: set[str] = {"."}
+        for path in paths:
+            parts = path.replace("\\", "/").split("/")
+            self.tails += ["/".join(parts[n:]) for n in range(1, len(parts))]
+            self.spans.update("/".join(parts[n:m]) for n in range(1, len(parts)) for m in range(n + 1, len(parts) + 1))
+
+    def covered(self, values: dict[str, Any]) -> bool:
+        """Whether the paths that `values` declare may cover one of the files, wherever their repository starts."""
+        for scope in covering.scopes(values):
+            if scope in self.spans:
+                return True
+            if any(c in scope for c in "*?[") and anchors.matching([scope], self.tails) is not None:
+                return True
+        return False
 
 
 def _tell(guest: Guest, wanted: list[str], likely: list[tuple[str, bool, dict[str, Any]]]) -> str:
