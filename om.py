@@ -10,6 +10,8 @@ import sys
 
 CODE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(CODE, "src")
+# What an update that stopped half way has kept of the code it began with; SOURCES may be of two versions then.
+BEGUN = os.path.join(CODE, ".cache", "update", "code", "src")
 BRIDGE = (3, 10)
 
 
@@ -31,9 +33,10 @@ def main(arguments):
     python = find_python()
     if python is None:
         return complain(command)
-    entry = ["-m", "vaultbridge.cli", *arguments]
     if command == "serve":
         entry = [os.path.join(SOURCES, "vaultbridge", "__main__.py"), *arguments[1:]]
+    elif command == "update" and os.path.isdir(BEGUN):
+        entry = [os.path.join(BEGUN, "vaultbridge", "cli", "__main__.py"), "--vault", CODE, *arguments]
     else:
         entry = [os.path.join(SOURCES, "vaultbridge", "cli", "__main__.py"), *arguments]
     # -I: no PYTHON* variable, no user site and no working directory can change what runs

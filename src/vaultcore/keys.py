@@ -87,6 +87,9 @@ KEYS: dict[str, Key] = {
         ("key", "sentence", "off"),
     ),
     "search.backend": Key("choice", "auto", "The search engine.", ("auto", "embedded", "qmd")),
+    "update.source": Key(
+        "string", "", "The repository that `om update` takes releases from; empty: the remote with release tags."
+    ),
     "search.vectors": Key("boolean", True, "Search by meaning too, where `om setup --semantic` has installed the model."),
 }  # fmt: skip
 
