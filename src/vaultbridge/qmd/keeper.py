@@ -6,6 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from vaultbridge.search.engine import NotAsked
 from vaultcore import qmd
 from vaultcore.errors import VaultError
 
@@ -109,7 +110,7 @@ class Keeper:
         client = self._running(setting)
         vectors = "embed" in setting.models and self._has_vectors(client, setting)
         if not vectors and not self.demanded:
-            raise Wrong("it has no vectors yet: run `om qmd refresh`")
+            raise NotAsked("not asked: it has no vectors yet (`om qmd refresh` makes them)")
         arguments = queries.arguments(query, setting.index.collection, vectors)
         if not arguments["searches"]:
             return []
@@ -119,7 +120,7 @@ class Keeper:
             results = client.tool("query", arguments, patience).get("results")
         except Late:
             if not warm:
-                raise Late(f"still loading its models after {patience:.0f} s: {COLD_SAYS}") from None
+                raise NotAsked(f"still loading its models after {patience:.0f} s: {COLD_SAYS}") from None
             self._missed += 1
             if self._missed >= MISSES:
                 self._fall(client, f"it was slower than {patience:.0f} s twice")
@@ -133,9 +134,9 @@ class Keeper:
         return results[:1000]
 
     def _running(self, setting: Setting) -> Client:
-        """The child, started if there is none and none was lost a moment ago. Raises Lost or Late."""
+        """The child, started if there is none and none was lost a moment ago. Raises Lost or NotAsked."""
         if not self._starting.acquire(blocking=False):
-            raise Late(f"it is being started: {COLD_SAYS}")
+            raise NotAsked(f"it is being started: {COLD_SAYS}")
         try:
             client = self.client
             if client is not None and (client.gone or client.index.name != setting.index.name):
