@@ -40,7 +40,9 @@ def main(folder: Path) -> int:
         },
     }  # fmt: skip
     if os.path.isdir("../home/.gemini"):
-        seen["home"] = {p.name: p.read_text() for p in Path("../home/.gemini").iterdir()}
+        if not plan.get("strays"):
+            os.mkdir("../home/.gemini/tmp")
+        seen["home"] = {p.name: p.read_text() for p in Path("../home/.gemini").iterdir() if p.is_file()}
     try:
         Path("work/new.md").write_text("x")
         seen["wrote"] = os.getuid() != 0  # root writes anywhere

@@ -744,6 +744,17 @@ def test_gemini_gets_a_home_with_nothing_in_it_but_how_its_user_signs_in(
     assert sorted(seen["home"]) == [".env", "settings.json"]
 
 
+def test_a_gemini_that_cannot_be_kept_apart_gives_no_answer(
+    bridge: Bridge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gemini = installed("gemini", tmp_path, monkeypatch)
+    gemini.plan("answer", print={"response": "96 degrees."}, strays=True)
+    assert refused(bridge).code == "not-apart"
+    (gemini.folder / "seen.json").unlink()
+    write_tree(gemini.folder, {"package.json": '{"name": "@google/gemini-cli", "version": "0.27.3"}'})
+    assert refused(bridge).code == "too-old" and not (gemini.folder / "seen.json").exists()
+
+
 @pytest.mark.parametrize(
     ("printed", "code"),
     [

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from vaultcore.errors import Refusal
+
 from . import programs
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ CODEX_OFF = (
     "shell_snapshot", "skill_search", "tool_suggest", "view_image",
 )  # fmt: skip
 
+GEMINI = (0, 28)  # since then GEMINI_CLI_HOME is obeyed
 LEAKS = 77
 # in the sandbox: the notes are there, they cannot be changed, and no other file is there
 PROBE = (
@@ -36,13 +39,14 @@ PROBE = (
 
 class Command:
     """What is started. `probe`: a command in the agent's own sandbox that ends with 0 where it holds and with LEAKS
-    where it does not. `last`: a file that will hold the answer. `remarks`: sentences for who asked."""
+    where it does not. `last`: a file that will hold the answer. `proof`: what is there after a run that was kept apart.
+    `remarks`: sentences for who asked."""
 
-    __slots__ = ("argv", "env", "last", "probe", "remarks")
+    __slots__ = ("argv", "env", "last", "probe", "proof", "remarks")
 
     def __init__(self, argv: list[str], env: dict[str, str]) -> None:
         self.argv, self.env = argv, env
-        self.last = ""
+        self.last = self.proof = ""
         self.probe: list[str] = []
         self.remarks: list[str] = []
 
@@ -102,7 +106,8 @@ def codex(program: Program, run: Run, vault: str, prompt: str, model: str, effor
     settings = {
         **profile, "approval_policy": "never", "web_search": "disabled", "project_doc_max_bytes": 0,
         "allow_login_shell": False, "shell_environment_policy.inherit": "core", "history.persistence": "none",
-        "check_for_update_on_startup": False, "skills.include_instructions": False, **passed,
+        "check_for_update_on_startup": False, "skills.include_instructions": False,
+        "analytics.enabled": False, "otel.exporter": "none", **passed,
     }  # fmt: skip
     options = [word for key, value in settings.items() for word in ("-c", f"{key}={_toml(value)}")]
     env = programs.environment(program, run.temp, variables)
@@ -172,6 +177,10 @@ def gemini(program: Program, run: Run, vault: str, prompt: str, model: str, effo
     of its own with nothing in it but how the user signs in."""
     from vaultbridge.registration import jsonc
 
+    version = _gemini_version(program.path)
+    if version is not None and version < GEMINI:
+        wanted = ".".join(map(str, GEMINI))
+        raise Refusal("too-old", f"only gemini {wanted} or newer can be kept apart from its user's servers and hooks")
     home = os.path.join(os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~"), ".gemini")
     try:
         with open(os.path.join(home, "settings.json"), encoding="utf-8", errors="replace") as file:
@@ -203,9 +212,21 @@ def gemini(program: Program, run: Run, vault: str, prompt: str, model: str, effo
     ]  # fmt: skip
     argv += ["-m", model] if model else []
     command = Command([*argv, "-p", prompt], env)
+    command.proof = os.path.join(own, ".gemini", "tmp")
     if effort:
         command.remarks.append("Gemini has no setting for effort: only the number of its turns follows it.")
     return command
+
+
+def _gemini_version(path: str) -> tuple[int, ...] | None:
+    """The version of an installed Gemini CLI by its package.json; None where there is none."""
+    folder = os.path.dirname(os.path.realpath(path))
+    for _ in range(4):
+        held = _json(os.path.join(folder, "package.json"))
+        if held.get("name") == "@google/gemini-cli":
+            return tuple(int(part) for part in re.findall(r"\d+", str(held.get("version")))[:2])
+        folder = os.path.dirname(folder)
+    return None
 
 
 _BUILDERS: dict[str, Callable[[Program, Run, str, str, str, str], Command]] = {

@@ -114,7 +114,10 @@ class Job:
             self.stage = "is reading"
             code, out, err = self._process(run, command.argv, command.env, self.limit - self.seconds, True)
             if code is None:
-                return self._ended_by_us(err)
+                return self._ended_by_us()
+            if code == 0 and command.proof and not os.path.exists(command.proof):
+                name = self.program.name
+                raise Refusal("not-apart", f"this {name} did not keep to the home it was given: update it")
             return outcome.read(self.program.name, code, out, err, _last(command.last))
         finally:
             run.remove()
@@ -132,7 +135,7 @@ class Job:
         said = flat(err.decode("utf-8", "replace").strip().rpartition("\n")[2], 200) or "no reason given"
         raise Refusal("no-sandbox", f"{name}'s sandbox does not work here ({said})")
 
-    def _ended_by_us(self, err: bytes) -> outcome.Outcome:
+    def _ended_by_us(self) -> outcome.Outcome:
         if self._stop == "cancelled":
             return outcome.Outcome("cancelled", "the client gave the call up")
         if self._stop == "closed":

@@ -24,10 +24,12 @@ PLAIN = frozenset(
 )  # fmt: skip
 CLOUD = ("AWS_", "GOOGLE_", "CLOUD_ML_", "AZURE_", "VERTEX_")
 OWN = {
-    "claude": ("ANTHROPIC_", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_", *CLOUD),
+    "claude": (
+        "ANTHROPIC_", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_", "CLAUDE_CODE_SKIP_", *CLOUD,
+    ),
     "codex": ("CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE", "OPENAI_", *CLOUD),
     "gemini": ("GEMINI_API_KEY", *CLOUD),
-}
+}  # fmt: skip
 
 
 class Program:
