@@ -416,6 +416,8 @@ def test_a_session_that_changed_code_and_kept_nothing_is_offered_to_once(world: 
 QUIET = [
     ("nothing was changed", {}),
     ("only reading", {"tool_name": "read_file", "tool_input": {"file_path": "src/a.py"}}),
+    ("a file outside the repository", {"tool_name": "replace", "tool_input": {"file_path": "../elsewhere.py"}}),
+    ("what changes all the time", {"tool_name": "replace", "tool_input": {"file_path": "CHANGELOG.txt"}}),
 ]
 
 

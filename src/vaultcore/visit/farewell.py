@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from vaultcore.memory import anchors
+
+from . import guest as guests
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .guest import Guest
@@ -13,11 +17,15 @@ SAID = "farewell"
 def offer(guest: Guest) -> str:
     """The sentence, "" when there is no reason for it. Nothing is written by itself, then or later."""
     session = guest.session
-    edited = {path for many in session.all("edited") if isinstance(many, list) for path in many}
-    if not edited or SAID in session.said():
+    touched = {path for many in session.all("edited") if isinstance(many, list) for path in many}
+    if not touched or SAID in session.said():
         return ""
-    began = min((at for at in session.all("at") if isinstance(at, (int, float))), default=0.0)
-    if _kept_since(guest, began):
+    edited = [rel for path in touched if (rel := guests.repository_path(guest, path)) and not anchors.churns(rel)]
+    if not edited:
+        return ""
+    times = [at for at in session.all("at") if isinstance(at, (int, float))]
+    times += [session.start() / 1e9] if session.start() else []
+    if _kept_since(guest, min(times, default=0.0)):
         return ""
     session.add(said=[SAID])
     count = "a file" if len(edited) == 1 else f"{len(edited)} files"
@@ -37,5 +45,5 @@ def _kept_since(guest: Guest, began: float) -> bool:
     name, since = guest.caller.name, times.stamp(began)
     return any(
         line.get("op") in KEPT and line.get("caller") == name and str(line.get("at", "")) >= since
-        for line in journal.lines(journal.writer, months=2)
+        for line in journal.lines(months=2)
     )

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 class Guest:
     """One visit. What is costly is worked out when it is first asked for: most events end before that."""
 
-    __slots__ = ("_caller", "_manifest", "_shelf", "agent", "cwd", "root", "session")
+    __slots__ = ("_caller", "_manifest", "_reader", "_shelf", "agent", "cwd", "root", "session")
 
     def __init__(self, root: str, cwd: str, agent: str, session: Session) -> None:
         self.root, self.cwd, self.agent, self.session = root, cwd, agent, session
         self._caller: Caller | None = None
         self._manifest: Manifest | None = None
+        self._reader: Reader | None = None
         self._shelf: Shelf | None = None
 
     @property
@@ -68,9 +69,11 @@ class Guest:
     @property
     def reader(self) -> Reader:
         """What it may see. A visit is never the vault's own session: nothing is shown to it that others may not see."""
-        from vaultcore.memory.reach import Reader
+        if self._reader is None:
+            from vaultcore.memory.reach import Reader
 
-        return Reader(self.caller.projects, self.caller.platforms)
+            self._reader = Reader(self.caller.projects, self.caller.platforms)
+        return self._reader
 
     def _platforms(self, name: str) -> list[str]:
         from vaultcore import platforms
