@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.memory.conftest import a_person, writer
-from tests.memory.world import Bridge, memory, om
+from tests.memory.world import Bridge, memory, om, person
 from vaultcore import exposure, manifest
 from vaultcore.errors import Refusal
 from vaultcore.memory import anchors, exports, intake, promotion, review, rulings, selection, verdicts
@@ -339,3 +339,44 @@ def test_a_restored_memory_is_current_beside_what_replaced_it(vault: Vault) -> N
     assert states == ["current", "current"]
     with pytest.raises(Refusal), held.lock():
         rulings.restore(held, "nothing", a_person())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("forget", "{id}", "--reason", "x"),
+        ("archive", "{id}"),
+        ("restore", "{id}"),
+        ("promote", "{id}", "brain/X#^b"),
+        ("rule", "{id}", "reject"),
+    ],
+)
+def test_a_persons_verb_run_dry_says_what_it_would_do_and_writes_nothing(vault: Vault, words: tuple[str, ...]) -> None:
+    root = vault()
+    held = Memories(str(root))
+    made = remember(held, {"title": "One", "body": "Something.", "confidence": "inferred"}, writer("alpha")).record
+    assert made is not None
+    before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
+    code, shown = person(root, *(w.format(id=made.key) for w in words), "--dry-run")
+    assert code == 0 and "nothing was written" in shown, shown
+    assert {p: p.read_bytes() for p in root.rglob("*") if p.is_file()} == before
+
+
+def test_the_review_page_follows_new_questions_and_keeps_ticks(vault: Vault) -> None:
+    held = Memories(str(vault()))
+    page = Path(held.root, "memories", "Review.md")
+
+    def tell(title: str) -> None:
+        remember(held, {"title": title, "body": title + ".", "confidence": "inferred"}, writer("alpha"))
+
+    tell("The build host is Fern")
+    assert not page.exists()
+    tell("The build host is Moss")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("## conflict") == 1
+    page.write_text(text.replace("- [ ] both", "- [x] both"), encoding="utf-8")
+    tell("The mail host is Elm")
+    tell("The mail host is Oak")
+    text = page.read_text(encoding="utf-8")
+    assert text.count("## conflict") == 2 and text.count("- [x] both") == 1
+    assert selection.select(held.open(), PERSON).left_out == {}, "the page itself is no memory"

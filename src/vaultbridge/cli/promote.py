@@ -8,14 +8,16 @@ import click
 @click.command()
 @click.argument("memory")
 @click.argument("marker", required=False)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.pass_obj
-def command(session, memory: str, marker: str | None) -> None:  # type: ignore[no-untyped-def]
+def command(session, memory: str, marker: str | None, dry_run: bool) -> None:  # type: ignore[no-untyped-def]
     """Serve MARKER (note#^block or note#Heading) in place of MEMORY; without MARKER, accept a proposal."""
     from vaultbridge.cli import _person
     from vaultcore.memory import rulings
 
     _person.require("promote")
     bridge, held = _person.opened(session.root)
+    held.dry = dry_run
     with held.lock():
         held.settle()
         found = rulings.find(held, memory)
@@ -25,5 +27,7 @@ def command(session, memory: str, marker: str | None) -> None:  # type: ignore[n
         else:
             rel = rulings.accept(held, found, _person.writer())
         rulings.write_page(held)
+    if dry_run:
+        click.echo("Dry run, nothing was written. It would say:")
     bridge.announce([rel])
     click.echo(f"Promoted into {marker}: {rel}" if marker else f"Accepted: {rel}")

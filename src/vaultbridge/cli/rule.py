@@ -9,8 +9,9 @@ import click
 @click.argument("key")
 @click.argument("verdict")
 @click.option("--reason", default="", metavar="TEXT")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.pass_obj
-def command(session, key: str, verdict: str, reason: str) -> None:  # type: ignore[no-untyped-def]
+def command(session, key: str, verdict: str, reason: str, dry_run: bool) -> None:  # type: ignore[no-untyped-def]
     """Give VERDICT on the question KEY of `om review`. KEY may also be a memory's id with the verdict reject."""
     from vaultbridge.cli import _person
     from vaultcore.errors import Refusal
@@ -18,6 +19,7 @@ def command(session, key: str, verdict: str, reason: str) -> None:  # type: igno
 
     _person.require("rule")
     bridge, held = _person.opened(session.root)
+    held.dry = dry_run
     with held.lock():
         held.settle()
         item = next((i for i in review.queue(held.store) if i.key == key), None)
@@ -29,5 +31,7 @@ def command(session, key: str, verdict: str, reason: str) -> None:  # type: igno
         else:
             raise Refusal("no-question", f"{key} is no question that waits.", "`om review --list` shows their keys.")
         rulings.write_page(held)
+    if dry_run:
+        click.echo("Dry run, nothing was written. It would say:")
     bridge.announce([])
     click.echo(said)

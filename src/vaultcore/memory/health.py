@@ -14,7 +14,9 @@ NAMED = 5
 
 def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     """(state, sentence, what to run) for each thing to know; the first one is a summary."""
-    from . import intents, review, rulings
+    from vaultcore import exposure
+
+    from . import intents, promotion, review, rulings
     from .memories import Memories, Settings
 
     memories = Memories(root, Settings(str(manifest.get("memory_root")), str(manifest.get("memory.auto_retire"))))
@@ -32,6 +34,11 @@ def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     for key in twice[:NAMED]:
         places = " and ".join(r.rel for r in store.names.by_key[key][:2])
         yield WARN, f"two files bear the id {key}: {places}", "delete the copy, or its id line"
+    policy = exposure.policy(manifest)
+    for r in [r for r in store.records.values() if r.promoted is not None][:500]:
+        served = promotion.serve(r.promoted, manifest, policy)
+        if served.state not in ("served", "withheld"):
+            yield WARN, f"{r.rel} is {served.label}", f"om promote {r.key} NOTE#^BLOCK"
     waiting = len(review.queue(store))
     if waiting:
         yield NOTE, f"{waiting} {'question waits' if waiting == 1 else 'questions wait'} for you", "om review"

@@ -53,6 +53,7 @@ class Memories:
         self.journal = Journal(root)
         self.known = known.Known(root)
         self.repaired: list[str] = []
+        self.dry = False  # say what would be done and write nothing
         self._reconciled = False
 
     def lock(self) -> Lock:
@@ -112,6 +113,8 @@ class Memories:
 
     def perform(self, steps: list[dict[str, Any]], line: dict[str, Any]) -> None:
         """Write `steps` and their log line as one operation, under the lock, and take the result into the store."""
+        if self.dry:
+            return
         rels = intents.perform(self.root, self.journal, steps, line)
         gone = [str(step["rel"]) for step in steps if step["do"] in ("move", "remove")]
         self.store.reread([rel for rel in [*rels, *gone] if rel.startswith(self.store.folder + "/")])

@@ -253,4 +253,18 @@ def _write(
     }
     memories.perform(steps, {k: v for k, v in line.items() if v is not None})
     outcome.state = "proposed" if inbox else "recorded"
+    if outcome.disputed or inbox:
+        _list(memories)
     outcome.record = memories.store.records.get(rel) or memories.store.inbox.get(rel) or made
+
+
+def _list(memories: Memories) -> None:
+    """Put the new question into memories/Review.md; a page that cannot be written is no reason to fail."""
+    from vaultcore.errors import VaultError
+
+    from . import rulings
+
+    try:
+        rulings.write_page(memories)
+    except (VaultError, OSError):
+        return

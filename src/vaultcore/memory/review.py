@@ -139,8 +139,8 @@ def verdict_file(item: Item, verdict: str, reason: str) -> tuple[str, bytes]:
     return f"{VERDICTS}/{item.key}.json", (text + "\n").encode()
 
 
-def page(items: list[Item], folder: str) -> str:
-    """The list for Obsidian: a tick says what you decide, `om review` applies it."""
+def page(items: list[Item], ticked: dict[str, str]) -> str:
+    """The list for Obsidian: a tick says what you decide, `om review` applies it. `ticked` are ticks to keep."""
     lines = [
         "---",
         f"date: {times.today()}",
@@ -164,7 +164,8 @@ def page(items: list[Item], folder: str) -> str:
             lines.append(">")
         lines.append("")
         for choice in item.choices:
-            lines.append(f"- [ ] {choice}: {MEANING[choice]} ^rv-{item.key}-{choice}")
+            mark = "x" if ticked.get(item.key) == choice else " "
+            lines.append(f"- [{mark}] {choice}: {MEANING[choice]} ^rv-{item.key}-{choice}")
     if len(items) > 200:
         lines += ["", f"{len(items) - 200} more: `om review` shows all."]
     return "\n".join(lines) + "\n"

@@ -48,6 +48,8 @@ def forget(memories: Memories, r: Record, writer: Writer, reason: str) -> str:
     if not reason.strip():
         raise refuse("no-reason", "Forgetting needs a reason.", 'Give it: --reason "…".')
     kept = os.path.join(places.cache(memories.root), "forgotten")
+    if memories.dry:
+        return os.path.join(kept, f"{record.slug(r.key)}.md")
     os.makedirs(kept, 0o700, exist_ok=True)
     with open(os.path.join(memories.root, r.rel), "rb") as file:
         data = file.read()
@@ -238,22 +240,25 @@ def _forgotten(root: str, key: str) -> bytes | None:
 
 
 def write_page(memories: Memories) -> str:
-    """Write memories/Review.md anew; returns its path."""
+    """Write memories/Review.md anew, keeping what is ticked for questions that still wait; returns its path."""
     from vaultcore import write
 
     from .listing import REVIEW
 
     rel = f"{memories.store.folder}/{REVIEW}"
-    data = review.page(review.queue(memories.store), memories.store.folder).encode()
-    path = os.path.join(memories.root, rel)
+    if memories.dry:
+        return rel
+    items = review.queue(memories.store)
     try:
-        with open(path, "rb") as file:
+        with open(os.path.join(memories.root, rel), "rb") as file:
             held = file.read()
-        if held == data:
-            return rel
-        write.replace(memories.root, rel, data, write.revision(held))
     except FileNotFoundError:
-        write.create(memories.root, rel, data)
+        if items:
+            write.create(memories.root, rel, review.page(items, {}).encode())
+        return rel
+    data = review.page(items, review.ticks(held.decode("utf-8", "replace"))).encode()
+    if held != data:
+        write.replace(memories.root, rel, data, write.revision(held))
     return rel
 
 

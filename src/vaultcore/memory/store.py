@@ -43,6 +43,7 @@ class Store:
         self._names = Names(())
         self._read = False
         self._listing = Listing(root, self.folder, self.stamps, self.problems)
+        self._linked: dict[str, Record] = {}  # those that replace or are replaced
         self._edges: Edges | None = None
         self._edges_at = -1
         self._changes: list[str] = []
@@ -62,15 +63,15 @@ class Store:
         """Bring everything up to the files; returns the paths that were added, changed or removed."""
         with self.lock:
             stamps = self.stamps
-            found: set[str] = set()
             changed: list[str] = []
-            note, held = found.add, stamps.get
+            held = stamps.get
             kept = {} if self._read else snapshot.load(self.root)
-            parsed = 0
+            parsed = seen = 0
             for rel, state in self._listing.files():
-                note(rel)
-                stamp = (state.st_size, state.st_mtime_ns)
-                if held(rel) != stamp:
+                seen += 1
+                known = held(rel)
+                if known is None or known[1] != state.st_mtime_ns or known[0] != state.st_size:
+                    stamp = (state.st_size, state.st_mtime_ns)
                     r = kept.get(rel)
                     if r is not None and (r.size, r.mtime_ns) == stamp:
                         self._put(self._shelf(rel), rel, r)
@@ -79,7 +80,8 @@ class Store:
                         self._load(rel, *stamp)
                         parsed += 1
                     changed.append(rel)
-            if len(found) != len(stamps) or changed:
+            if seen != len(stamps):  # something is gone: find out what
+                found = {rel for rel, _ in self._listing.files()}
                 for rel in [rel for rel in stamps if rel not in found]:
                     self._drop(rel)
                     changed.append(rel)
@@ -121,8 +123,11 @@ class Store:
         if held is self.records:
             if old is not None:
                 self._names.remove(old)
+                self._linked.pop(rel, None)
             if r is not None:
                 self._names.add(r)
+                if r.supersedes or r.superseded_by:
+                    self._linked[rel] = r
 
     def _shelf(self, rel: str) -> dict[str, Record]:
         return self.inbox if rel.startswith(f"{self.folder}/{INBOX}/") else self.records
@@ -157,7 +162,7 @@ class Store:
     def edges(self) -> Edges:
         with self.lock:
             if self._edges is None or self._edges_at != self.generation:
-                self._edges = Edges(self.records.values(), self._names)
+                self._edges = Edges(list(self._linked.values()), self._names)
                 self._edges_at = self.generation
             return self._edges
 

@@ -40,6 +40,8 @@ def rule(memories: Memories, item: review.Item, verdict: str, writer: Writer, re
         discard(memories, newer, writer, reason)
     elif verdict == "archive":
         archive(memories, newer, writer, reason)
+    if memories.dry:
+        return f"{verdict}: {review.MEANING[verdict]}."
     rel, data = review.verdict_file(item, verdict, reason)
     from vaultcore import write
 
