@@ -1,10 +1,11 @@
 """A scripted stand-in for a model server, on 127.0.0.1 only, standard library only.
 
-It speaks just enough of two protocols for a coding agent to run a whole headless session:
+It speaks just enough of three protocols for a coding agent to run a whole headless session:
 
 * OpenAI Responses (``POST .../responses``, server-sent events) for Codex CLI;
 * Gemini ``:streamGenerateContent?alt=sse`` (and the plain ``:generateContent`` and
-  ``:countTokens``) for Gemini CLI.
+  ``:countTokens``) for Gemini CLI;
+* Anthropic Messages (``POST /v1/messages``) for Claude Code.
 
 The script is a list of steps, one taken per *turn request*; when it runs out the stub
 answers with the text "done". A step is a dict with any of
@@ -71,6 +72,7 @@ class StubModel:
             r["body"]
             for r in self.requests
             if r["path"].split("?")[0].endswith(("/responses", ":streamGenerateContent"))
+            or (r["path"].split("?")[0].endswith("/messages") and (r["body"] or {}).get("tools"))
         ]
 
 
@@ -97,6 +99,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._turn(body, _responses_events)
         elif route.endswith(":streamGenerateContent"):
             self._turn(body, _gemini_events)
+        elif route.endswith("/messages"):  # a side request (a title) has no tools, and takes no step
+            if body.get("tools"):
+                self._turn(body, _anthropic_events)
+            else:
+                self._json(_anthropic_message(0, [{"type": "text", "text": "{}"}], "end_turn", 10))
+        elif route.endswith("/messages/count_tokens"):
+            self._json({"input_tokens": 10})
         elif route.endswith(":generateContent"):
             # Side requests (routing, loop checks, titles): an empty JSON object suits them all.
             self._json(_gemini_reply([{"text": "{}"}], 10))
@@ -210,3 +219,31 @@ def _gemini_events(turn: int, step: dict):
     if "call" in step:
         parts.append({"functionCall": {"id": f"call_{turn}", "name": step["call"], "args": step.get("args", {})}})
     yield _gemini_reply(parts, step.get("usage", 100))
+
+
+def _anthropic_message(turn: int, content: list, stop: str | None, total: int) -> dict:
+    usage = {"input_tokens": total - 5, "output_tokens": 5}
+    head = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": "stub"}
+    return head | {"content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
+
+
+def _anthropic_events(turn: int, step: dict):
+    """The events of one Anthropic Messages stream."""
+    yield {"type": "message_start", "message": _anthropic_message(turn, [], None, step.get("usage", 100))}
+    blocks = []
+    if "text" in step:
+        blocks.append(({"type": "text", "text": ""}, {"type": "text_delta", "text": step["text"]}))
+    if "call" in step:
+        block = {"type": "tool_use", "id": f"call_{turn}", "name": step["call"], "input": {}}
+        blocks.append((block, {"type": "input_json_delta", "partial_json": json.dumps(step.get("args", {}))}))
+    for index, (block, delta) in enumerate(blocks):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    stop = "tool_use" if "call" in step else "end_turn"
+    yield {
+        "type": "message_delta",
+        "delta": {"stop_reason": stop, "stop_sequence": None},
+        "usage": {"output_tokens": 5},
+    }
+    yield {"type": "message_stop"}

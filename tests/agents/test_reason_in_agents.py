@@ -1,4 +1,4 @@
-"""Real Codex and Gemini as the agent that `reason` asks: they read what is exposed, and there is nothing else for them.
+"""Real Claude Code, Codex and Gemini as what `reason` asks: they read what is exposed, and nothing else is there.
 
 Each is installed for a user who has MCP servers, hooks and instructions in their own configuration.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.rig import MODELS, Bench, cli
+from tests.agents.rig import MODELS, PREFIX, Bench, cli
 from tests.agents.stub_model import StubModel
 from tests.conftest import write_tree
 from vaultbridge.bridge import Bridge
@@ -40,6 +40,15 @@ NOTES = {
 SECRETS = ("ROPESECRET", "DIARYSECRET", "THEIRSECRET", "HOMESECRET", "USERRULES")
 
 
+def installed(agent: str) -> str:
+    """The executable of an agent. Claude Code's lies in its package for this platform until its installer has run."""
+    found = sorted(PREFIX.glob("node_modules/@anthropic-ai/claude-code-*/claude")) if agent == "claude" else []
+    command = [str(path) for path in found] or cli(agent)
+    if not command:
+        pytest.skip("skipped: not installed")
+    return command[0]
+
+
 class Rig:
     """A vault, a user with the agent installed, and questions answered by the stub model."""
 
@@ -55,14 +64,18 @@ class Rig:
             if (bench.dot / name).exists():
                 text = (bench.dot / name).read_text()
                 (bench.state / ("extra.toml" if name == "config.toml" else name)).write_text(text)
-        (bench.state / ("AGENTS.md" if agent == "codex" else "GEMINI.md")).write_text("USERRULES: use your servers\n")
+        if agent == "claude":  # it looks for servers elsewhere, and gives its user's permissions to every session
+            held = json.loads((bench.state / "settings.json").read_text())
+            (bench.home / ".claude.json").write_text(json.dumps({"mcpServers": held.pop("mcpServers")}))
+            held["permissions"] = {"allow": ["Read", "Bash", "Write"], "additionalDirectories": [str(tmp_path)]}
+            (bench.state / "settings.json").write_text(json.dumps(held))
+        manual = {"claude": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}[agent]
+        (bench.state / manual).write_text("USERRULES: use your servers\n")
         (bench.home / "private.txt").write_text("HOMESECRET")
-        command = cli(agent)
-        assert command is not None
         for name, value in {
-            f"OM_{agent.upper()}": command[0], "HOME": str(bench.home), "CODEX_HOME": str(bench.home / ".codex"),
+            f"OM_{agent.upper()}": installed(agent), "HOME": str(bench.home), "CODEX_HOME": str(bench.home / ".codex"),
             "STUB_API_KEY": "made-up", "GEMINI_API_KEY": "made-up", "TMPDIR": str(self.temp),
-            "PROBE_DIR": str(bench.probe),
+            "PROBE_DIR": str(bench.probe), "ANTHROPIC_API_KEY": "made-up",
         }.items():  # fmt: skip
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(tempfile, "tempdir", str(self.temp))
@@ -77,6 +90,8 @@ class Rig:
         with StubModel(script) as stub:
             if self.agent == "codex":
                 self.bench._codex_home(stub.url, MODELS["codex"])
+            elif self.agent == "claude":
+                self.monkeypatch.setenv("ANTHROPIC_BASE_URL", stub.url)
             else:
                 self.bench._gemini_home()
                 self.monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", stub.url)
@@ -90,20 +105,25 @@ class Rig:
         offered = self.turns[0].get("tools", [])
         if self.agent == "codex":
             return {str(tool.get("name") or tool.get("type")) for tool in offered}
+        if self.agent == "claude":
+            return {tool["name"] for tool in offered}
         return {declared["name"] for tool in offered for declared in tool.get("functionDeclarations", [])}
 
     def results(self) -> list[str]:
         """What each call of the model came back with."""
-        return [json.dumps((turn.get("input") or turn.get("contents"))[-1]) for turn in self.turns[1:]]
+        said = [turn.get("input") or turn.get("contents") or turn["messages"] for turn in self.turns[1:]]
+        return [json.dumps(messages[-1]) for messages in said]
 
     def read(self, path: str) -> dict[str, Any]:
         if self.agent == "codex":
             return {"call": "exec_command", "args": {"cmd": f"cat '{path}'"}}
-        return {"call": "read_file", "args": {"file_path": path}}
+        return {"call": "Read" if self.agent == "claude" else "read_file", "args": {"file_path": path}}
 
     def look(self, path: str) -> dict[str, Any]:
         if self.agent == "codex":
             return {"call": "exec_command", "args": {"cmd": f"find '{path}' -type f"}}
+        if self.agent == "claude":
+            return {"call": "Glob", "args": {"pattern": "**/*"} | ({"path": path} if path != "." else {})}
         return {"call": "glob", "args": {"pattern": "**/*"} | ({"dir_path": path} if path != "." else {})}
 
     def writes(self) -> list[dict[str, Any]]:
@@ -111,6 +131,11 @@ class Rig:
             patch = "*** Begin Patch\n*** Add File: new.md\n+hello\n*** End Patch"
             shell = f"echo x > new.md; echo x >> work/Kettle.md; echo x > '{self.root}/new.md'; echo x > ../new.md"
             return [{"custom": "apply_patch", "input": patch}, {"call": "exec_command", "args": {"cmd": shell}}]
+        if self.agent == "claude":
+            return [
+                {"call": "Write", "args": {"file_path": "new.md", "content": "x"}},
+                {"call": "Bash", "args": {"command": "echo x > new.md", "description": "write"}},
+            ]
         return [
             {"call": "write_file", "args": {"file_path": "new.md", "content": "x"}},
             {"call": "run_shell_command", "args": {"command": "echo x > new.md", "description": "write"}},
@@ -119,7 +144,13 @@ class Rig:
     def server(self) -> dict[str, Any]:
         if self.agent == "codex":
             return {"call": "echo_note", "namespace": "mcp__vault", "args": {"text": "hi"}}
-        return {"call": "mcp_vault_echo_note", "args": {"text": "hi"}}
+        name = "mcp__vault__echo_note" if self.agent == "claude" else "mcp_vault_echo_note"
+        return {"call": name, "args": {"text": "hi"}}
+
+
+@pytest.fixture(params=["claude", "codex", "gemini"])
+def agent(request: pytest.FixtureRequest, offline: None) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
@@ -158,13 +189,15 @@ def test_it_reads_what_is_exposed_and_nothing_else_is_there_for_it(rig: Rig) -> 
 
 def test_it_cannot_write_and_has_none_of_the_users_servers(rig: Rig) -> None:
     rig.ask(*rig.writes(), rig.server(), rig.read("work/Kettle.md"), {"text": "done"})
-    if rig.agent == "gemini":
+    if rig.agent == "claude":
+        assert rig.tools() == {"Read", "Grep", "Glob"}
+    elif rig.agent == "gemini":
         assert rig.tools() == {"list_directory", "read_file", "grep_search", "glob"}
     else:  # it has no way to read but the shell, and none to take the patch tool away: its sandbox refuses both
         assert rig.tools() <= {"exec_command", "write_stdin", "request_user_input", "apply_patch"}
     *refused, server, kettle = rig.results()
-    assert all("Read-only" in r or "rejected" in r or "not found" in r for r in refused), refused
-    assert "unsupported call" in server or "not found" in server
+    assert all(any(word in r for word in ("Read-only", "rejected", "not found", "No such tool")) for r in refused)
+    assert any(word in server for word in ("unsupported call", "not found", "No such tool"))
     assert kettle.count("KETTLEFACT") == 1 and "x\\n" not in kettle
     assert not [path for path in rig.root.rglob("new.md")]
     assert (rig.root / "work/Kettle.md").read_text() == NOTES["work/Kettle.md"]
