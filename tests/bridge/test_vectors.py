@@ -316,3 +316,14 @@ def test_what_was_installed_once_stays_installed(tmp_path: Path, held: str | Non
     if held is not None:
         write_tree(tmp_path, {f".venv/{environment.MARK}": json.dumps({"lock": held, "hash": "x"})})
     assert environment.choose_lock(str(tmp_path), words) == lock
+
+
+@needed
+@pytest.mark.slow
+def test_on_judged_questions_meaning_gains_what_it_was_adopted_for(tmp_path: Path, installed: None) -> None:
+    from bench import search as bench
+
+    data = bench.load(bench.DATA / "faq.json.gz")
+    data["notes"], data["queries"] = data["notes"][:80], data["queries"][:80]
+    found = bench.measure(data, tmp_path / "faq", "vectors")
+    assert found["beside"]["ndcg10"] >= found["ours"]["ndcg10"] + 0.03
