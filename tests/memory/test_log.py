@@ -150,6 +150,16 @@ def test_a_change_past_us_is_logged_as_external_with_both_hashes(memories: Memor
     assert ops(again) == ["create", "external"]
 
 
+def test_a_page_beside_the_memories_is_no_mutation(memories: Memories) -> None:
+    page = Path(memories.root, "memories", "About Memories.md")
+    page.parent.mkdir()
+    page.write_text("---\ndate: 2026-01-01\ntags: [index]\n---\n# About\n", encoding="utf-8")
+    memories.open()
+    page.write_text("---\ndate: 2026-01-01\n---\n# About it\n", encoding="utf-8")
+    memories.open()
+    assert not Path(memories.root, ".om").exists()
+
+
 def test_files_that_came_with_a_merge_and_its_log_are_no_surprise(memories: Memories, tmp_path: Path) -> None:
     tell(memories, "Red lamps are tested on Monday")
     clone = Memories(str(shutil.copytree(memories.root, tmp_path / "clone")), memories.settings)

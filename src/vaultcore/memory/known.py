@@ -116,10 +116,12 @@ def reconcile(root: str, store: Store, known: Known, journal: Journal) -> list[d
         if digest is None:
             continue
         before = known.held[rel][2] if rel in known.held else logged.get(rel, ("", set()))[0]
+        r = store.records.get(rel) or store.inbox.get(rel)
+        if r is None and rel not in logged:
+            continue  # a page beside the memories that never was one
         changes.append((rel, *stamps[rel], digest))
         if digest == before or digest in logged.get(rel, ("", frozenset()))[1]:
             continue
-        r = store.records.get(rel) or store.inbox.get(rel)
         line = {
             "op": "external",
             "channel": "external",
