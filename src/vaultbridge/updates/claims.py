@@ -72,6 +72,11 @@ class Claims:
             return None, f"it can't be read here ({error.strerror})"
         return (None, "larger than 50 MB here") if len(data) > LIMIT else (data, "")
 
+    def behind(self, rel: str) -> str:
+        """Where the path leads inside the vault when links are followed: itself, if there are none on the way."""
+        path = os.path.realpath(os.path.join(self.root, *rel.split("/")))
+        return os.path.relpath(path, self.root).replace(os.sep, "/") if path.startswith(self.root + os.sep) else ""
+
     def renamed(self, rel: str) -> bool:
         """Whether the release has the file under a name that the disk takes for the same (another case)."""
         return fold(rel) in self.tree

@@ -83,22 +83,22 @@ def manifests(mine: bytes, base: bytes | None, theirs: bytes) -> tuple[bytes, li
     """
     now, new = parsed(mine), parsed(theirs)
     old = parsed(base) if base is not None else {}
-    if base is not None and now == old:
+    if base is not None and alike(now, old):
         return theirs, []
     wrong: list[str] = []
-    merged = values(now, old, new, (), wrong)
+    merged = dict(values(now, old, new, (), wrong))
     for key in RELEASE_KEYS:
         if key in new:
             merged[key] = new[key]
     wrong = [key for key in wrong if key not in RELEASE_KEYS]
-    if merged == now:
+    if alike(merged, now):
         return mine, wrong
-    if merged == new:
+    if alike(merged, new):
         return theirs, wrong
     if base is not None:  # a merge by lines keeps the person's layout, where it comes to the same
         text, clean = texts(mine, base, theirs, ("", "", ""))
         try:
-            if clean and parsed(text) == merged:
+            if clean and alike(parsed(text), merged):
                 return text, wrong
         except ValueError:
             pass
@@ -115,11 +115,18 @@ def parsed(data: bytes) -> dict[str, Any]:
     return found
 
 
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON, in which true is not 1."""
+    if one is MISSING or other is MISSING:
+        return one is other
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
 def values(mine: Any, base: Any, theirs: Any, path: tuple[str, ...], wrong: list[str]) -> Any:
     """One value that has both changes; where both changed the same, `mine`, and its dotted name goes to `wrong`."""
-    if mine == theirs or theirs == base:
+    if alike(mine, theirs) or alike(theirs, base):
         return mine
-    if mine == base:
+    if alike(mine, base):
         return theirs
     if isinstance(mine, dict) and isinstance(theirs, dict):
         old = base if isinstance(base, dict) else {}
@@ -130,7 +137,7 @@ def values(mine: Any, base: Any, theirs: Any, path: tuple[str, ...], wrong: list
                 merged[key] = part
         return merged
     lists = [mine, base, theirs]
-    if all(isinstance(one, list) and len({*map(repr, one)}) == len(one) for one in lists):
+    if all(isinstance(one, list) and all(isinstance(item, str) for item in one) for one in lists):
         kept = [item for item in theirs if item in mine or item not in base]
         return kept + [item for item in mine if item not in base and item not in theirs]
     wrong.append(".".join(path))

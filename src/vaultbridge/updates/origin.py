@@ -39,13 +39,15 @@ class Origin:
 
     def blob(self, rel: str) -> Blob | None:
         """The file as the vault got it; None where that is not known, or there was none."""
-        return self.files.get(rel)
+        found = self.files.get(rel)
+        return found if found and found.plain else None
 
     def blobs(self, rel: str) -> list[Blob]:
         """All contents of which a file counts as untouched."""
         if self.ref:
-            return [self.files[rel]] if rel in self.files else []
-        return list({tree[rel].sha: tree[rel] for tree in self.others if rel in tree}.values())
+            found = self.blob(rel)
+            return [found] if found else []
+        return list({tree[rel].sha: tree[rel] for tree in self.others if rel in tree and tree[rel].plain}.values())
 
     def untouched(self, rel: str, data: bytes, contents: dict[str, bytes]) -> bool:
         """Whether nobody has changed the file; `contents` holds those of `blobs`."""

@@ -135,20 +135,22 @@ class Comparison:
         self.origin = origin
         self.tree = tree
         self.claims = claims
-        self.paths = sorted(rel for rel in {*tree, *origin.had} if claims.kind(rel) and rel != manifest.NAME)
-        self.plan.news = [rel for rel in self.paths if not self.unmoved(rel)]
-        wanted = [manifest.NAME, *self.plan.news]
-        blobs = [tree[rel] for rel in wanted if rel in tree]
+        paths = sorted(rel for rel in {*tree, *origin.had} if claims.kind(rel) and rel != manifest.NAME)
+        # Without a certain base even a file that both releases have alike may be an older one here.
+        self.paths = [rel for rel in paths if not (origin.ref and self.unmoved(rel))]
+        self.plan.news = [rel for rel in paths if not self.unmoved(rel)]
+        wanted = [manifest.NAME, *self.paths]
+        blobs = [tree[rel] for rel in wanted if rel in tree and tree[rel].plain]
         blobs += [blob for rel in wanted for blob in (*origin.blobs(rel), origin.blob(rel)) if blob]
         self.contents = source.read([blob.sha for blob in blobs])
 
     def unmoved(self, rel: str) -> bool:
         """Whether the release has the file exactly as this vault got it: whatever a person did to it is right."""
         before, after = self.origin.blob(rel), self.tree.get(rel)
-        return bool(self.origin.ref) and before is not None and after is not None and before.sha == after.sha
+        return before is not None and after is not None and before.sha == after.sha
 
     def run(self) -> None:
-        for rel in self.plan.news:
+        for rel in self.paths:
             self.path(rel)
         self.settings()
 
@@ -165,9 +167,14 @@ class Comparison:
         if rel not in self.tree:
             self.dropped(rel, mine, bool(obstacle), scaffold)
             return
+        if not self.tree[rel].plain:
+            self.add(
+                rel, "kept", "the release has a link there, or a file over 50 MB, which an update does not carry over"
+            )
+            return
         theirs = self.contents[self.tree[rel].sha]
         if obstacle:
-            if not scaffold:
+            if not scaffold and not self.mirrored(rel):
                 self.add(rel, "conflict", obstacle, theirs)
         elif mine is None:
             self.absent(rel, theirs)
@@ -178,10 +185,17 @@ class Comparison:
         elif not scaffold:  # a scaffold note that somebody has written in is theirs altogether
             self.both(rel, mine, theirs)
 
+    def mirrored(self, rel: str) -> bool:
+        """Whether the path is a link to one that the release has with the same content: that one is updated."""
+        other = self.tree.get(self.claims.behind(rel))
+        return other is not None and other.sha == self.tree[rel].sha
+
     def dropped(self, rel: str, mine: bytes | None, obstacle: bool, scaffold: bool) -> None:
         """The release no longer has the file."""
         if scaffold or (mine is None and not obstacle):
             return
+        if obstacle and self.claims.behind(rel) != rel:
+            return  # behind a link: what lies there has a path of its own
         if mine is not None and self.origin.untouched(rel, mine, self.contents):
             if not self.claims.renamed(rel):
                 self.add(rel, "remove", "the release no longer has it, and nobody has changed it", mine=mine)
@@ -221,6 +235,8 @@ class Comparison:
         """The manifest, key by key, and last of all: while it names the old version, the update can be run again."""
         rel = manifest.NAME
         mine, obstacle = self.claims.mine(rel)
+        if not self.tree[rel].plain:
+            raise VaultError(f"the release {self.plan.after} has no usable {rel}: {sources.HINT}")
         theirs = self.contents[self.tree[rel].sha]
         if mine is None or obstacle:
             raise VaultError(f"{rel} can't be replaced ({obstacle or 'it is gone'}): make it a plain file again")

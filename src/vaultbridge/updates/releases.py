@@ -28,11 +28,16 @@ class GitError(VaultError):
 
 
 class Blob(NamedTuple):
-    """One file of a tree: git's mode (100644, 100755, …), the hash of its content, its size in bytes."""
+    """One entry of a tree: git's mode (100644, 100755, …), the hash of its content, its size in bytes."""
 
     mode: str
     sha: str
     size: int
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a file that an update carries over: no link, no submodule, not larger than 50 MB."""
+        return self.mode in ("100644", "100755") and self.size <= MOST_BYTES
 
 
 def parse(version: str) -> tuple[int, int, int] | None:
@@ -83,6 +88,7 @@ class Releases:
         self.source = source
         name = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         self.folder = os.path.join(places.cache(root), "releases", name + ".git")
+        self._versions: list[tuple[int, int, int]] | None = None
 
     def fetch(self) -> None:
         """Get the release tags. Raises GitError: no network, no such repository, no permission."""
@@ -99,6 +105,7 @@ class Releases:
             self._fetch()
 
     def _fetch(self) -> None:
+        self._versions = None
         if not os.path.isfile(os.path.join(self.folder, "HEAD")):
             os.makedirs(self.folder, exist_ok=True)
             run(self.folder, "init", "--quiet", "--bare", "--template=", ".")
@@ -107,19 +114,23 @@ class Releases:
 
     def versions(self) -> list[tuple[int, int, int]]:
         """Every release, oldest first; tags that are no plain vX.Y.Z are none."""
+        if self._versions is not None:
+            return self._versions
         names = run(self.folder, "for-each-ref", "--format=%(refname:strip=2)", "refs/tags").decode().split()
-        return sorted({found for name in names if TAG.match(name) and (found := parse(name))})
+        self._versions = sorted({found for name in names if TAG.match(name) and (found := parse(name))})
+        return self._versions
 
     def tree(self, ref: str) -> dict[str, Blob]:
-        """Path -> file of a tag (`v1.2.3`) or commit; links and submodules are left out."""
+        """Path -> entry of a tag (`v1.2.3`) or commit."""
         out = run(self.folder, "ls-tree", "-r", "-z", "-l", "--full-tree", named(ref))
         found: dict[str, Blob] = {}
         for line in out.split(b"\0"):
             head, _, name = line.partition(b"\t")
             fields = head.decode().split()
-            if len(fields) == 4 and fields[0] in ("100644", "100755") and int(fields[3]) <= MOST_BYTES:
+            if len(fields) == 4:
+                size = int(fields[3]) if fields[3].isdigit() else 0
                 try:
-                    found[name.decode()] = Blob(fields[0], fields[2], int(fields[3]))
+                    found[name.decode()] = Blob(fields[0], fields[2], size)
                 except UnicodeDecodeError:
                     continue  # no vault can store such a name
         return found
