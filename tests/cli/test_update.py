@@ -649,6 +649,7 @@ def test_a_broken_cache_is_made_again(template: Path) -> None:
         ("adopted", (), ("not made from a template", "om.py update --vault")),
         ("no manifest", (), ("is no vault",)),
         ("broken manifest", (), ("not valid JSON", "mend it")),
+        ("broken settings", (), ("vault-manifest.local.json", "what is yours")),
         ("busy", (), ("Another process",)),
     ],
 )  # fmt: skip
@@ -666,6 +667,8 @@ def test_one_sentence_says_why_not(
         put(root, {MANIFEST: '{"template": "adopted"}'})
     elif prepare == "no manifest":
         put(root, {MANIFEST: None})
+    elif prepare == "broken settings":
+        put(root, {"vault-manifest.local.json": '{"user_content_roots": ['})
     elif prepare == "broken manifest":
         put(root, {MANIFEST: "{"})
     before = tree(root)

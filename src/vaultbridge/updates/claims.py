@@ -27,6 +27,9 @@ class Claims:
         self.root = os.path.realpath(root)
         self.tree = {fold(rel) for rel in tree}
         own = manifest.load(root)
+        if "user_content_roots" in own.lost:
+            problem = own.problems[0].sentence() if own.problems else manifest.LOCAL
+            raise VaultError(f"what is yours can't be told from the manifest, so nothing was updated: {problem}")
         self.infrastructure = Roots(strings(theirs.get("infrastructure")))
         self.former = Roots(strings(former.get("infrastructure")))
         self.scaffold = set(strings(theirs.get("scaffold")))

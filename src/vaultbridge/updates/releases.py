@@ -16,6 +16,7 @@ FETCH = 600.0
 LOCAL = 60.0
 MOST_BYTES = 50_000_000
 MOST_COMMITS = 2_000
+SETTINGS = ("gc.auto=0", "http.lowSpeedLimit=1", "http.lowSpeedTime=60")
 # What ties git to another repository than the one that is meant.
 FOREIGN = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
@@ -55,9 +56,10 @@ def run(folder: str, *words: str, given: bytes = b"", timeout: float = LOCAL) ->
     """What git prints. Raises GitError with git's last line; VaultError when there is no git."""
     env = {key: value for key, value in os.environ.items() if key not in FOREIGN}
     env.update(GIT_TERMINAL_PROMPT="0", LC_ALL="C", GIT_NO_LAZY_FETCH="1")
-    env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=20")
     # A repository's configuration can name programs to run; none is needed to read history.
-    call = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0"]
+    call = ["git", "--no-pager"]
+    for setting in ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", *SETTINGS):
+        call += ["-c", setting]
     try:
         done = subprocess.run(
             [*call, *words], cwd=folder, env=env, input=given, capture_output=True, timeout=timeout, check=False

@@ -40,10 +40,10 @@ def lines(made: Plan, dry_run: bool) -> list[str]:
     else:
         told.append(f"updated to {made.after}: {len(written)} file{plural(written)} changed")
     if conflicts:
-        what = "would stay as they are" if dry_run else "stay as they were"
+        stay = "would stay as it is" if dry_run else "stays as it was"
         told.append(
-            f"{len(conflicts)} of your files {what}: take over what you want from {conflicts[0].copy.split('/')[0]}/"
-            f"update/{made.after}/, which the next update does not mention again"
+            f"in {len(conflicts)} file{plural(conflicts)} your version {stay}: take over what you want from"
+            f" .cache/update/{made.after}; the next update will not bring it up again"
         )
     return told + ([] if dry_run else following(made))
 
