@@ -2,7 +2,9 @@
 
 `ratios[script][notes]` is a hook's time over `python3 -I -S -c pass`: of each the median of the fastest third, so that
 what else the machine does hits both alike. `cpu_ratios` is the same for user plus system time. The vaults are warm: a
-worker has been through each. `cold` is a session start in a vault that no hook has seen.
+worker has been through each. `visit_*` run in another repository, against a vault with half as many memories as
+notes; the edit is of a file that nothing is known about, and the stop has nothing to offer, as nearly always. `cold` is a session start in a vault
+that no hook has seen.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ BOUNDS = {
     "before_compact": 3,
     "stop": 3,
     "session_end": 6,
+    "visit_start": 6,
+    "visit_edit": 6,
+    "visit_stop": 3,
 }
 GROWTH = 2.0
 PROMPT = (
@@ -57,14 +62,17 @@ def run(options: dict[str, Any]) -> dict[str, Any]:
     python = sys.executable
     folder = Path(tempfile.mkdtemp(prefix="om-bench-"))
     try:
-        worlds = {size: World(folder / f"v{size}", size, Path(options["code"]), python) for size in sizes}
+        code = Path(options["code"])
+        worlds = {size: World(folder / f"v{size}", size, code, python) for size in sizes}
+        visits = {size: Visits(folder / f"w{size}", size, code, python) for size in sizes}
         times: dict[tuple[str, int], list[tuple[float, float]]] = {}
         floor: list[tuple[float, float]] = []
         for round_ in range(runs + 1):
             for script in BOUNDS:
-                for size, world in worlds.items():
+                for size in sizes:
+                    world = visits[size] if script.startswith("visit_") else worlds[size]
                     sample = world.time(script, round_)
-                    idle = measured([python, "-I", "-S", "-c", "pass"], b"", world.environment, str(folder))
+                    idle = measured([python, "-I", "-S", "-c", "pass"], b"", worlds[size].environment, str(folder))
                     if round_:  # the first round fills caches
                         times.setdefault((script, size), []).append(sample)
                         floor.append(idle)
@@ -129,6 +137,30 @@ class World:
     def cold(self) -> float:
         shutil.rmtree(self.root / ".cache", ignore_errors=True)
         return self.time("session_start", -1)[0] * 1000
+
+
+class Visits:
+    """A vault with an index, seen from another repository whose project some of its memories name."""
+
+    def __init__(self, root: Path, notes: int, code: Path, python: str) -> None:
+        self.root = vaults.make(root, notes=notes, memories=notes // 2)
+        self.code, self.python = code, python
+        self.environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(root.parent / "home")}
+        self.environment |= {"OM_WORKER": "off", "LANG": "C.UTF-8"}
+        self.repository = root.parent / "elsewhere" / "atlas"
+        (self.repository / ".git").mkdir(parents=True, exist_ok=True)
+        build = "import sys; sys.path.insert(0, sys.argv[1]); from vaultcore.index import open_index; "
+        build += "open_index(sys.argv[2]).refresh(budget=None)"
+        call = [python, "-c", build, str(code / "src"), str(root)]
+        subprocess.run(call, check=True, env=self.environment, timeout=600)
+
+    def time(self, script: str, round_: int) -> tuple[float, float]:
+        tool = {"file_path": str(self.repository / "src/other.py"), "old_string": "a", "new_string": "b"}
+        session = "bench" if script == "visit_stop" else f"bench-{round_}"
+        given = {"session_id": session, "cwd": str(self.repository), "tool_name": "Edit", "tool_input": tool}
+        call = [self.python, "-I", "-S", str(self.code / "hooks" / f"{script}.py"), "--agent", "claude"]
+        call += ["--vault", str(self.root)]
+        return measured(call, json.dumps(given).encode(), self.environment, str(self.repository))
 
 
 def measured(call: list[str], stdin: bytes, environment: dict[str, str], folder: str) -> tuple[float, float]:

@@ -70,8 +70,9 @@ class Shelf:
 
     # -- memories -------------------------------------------------------------------------------------------------
 
-    def freshen(self, folder: str) -> None:
-        """Bring the index's memories up to the files: what was written past us must neither be missed nor believed."""
+    def freshen(self, folder: str) -> int:
+        """Bring the index's memories up to the files, and say how many were behind: what was written past us
+        must neither be missed nor believed."""
         held = {rel: (size, mtime) for rel, size, mtime in self.ask(
             "select rel, size, mtime_ns from notes where kind='memory' and gone=0"
         )}  # fmt: skip
@@ -86,6 +87,7 @@ class Shelf:
                 index.update(changed[:2_000])
             finally:
                 index.close()
+        return len(changed)
 
     def store(self, folder: str, wanted: Iterable[str]) -> Store:
         """The memories `wanted`, read from their files, with all that bears on their standing: what replaces them, what

@@ -6,7 +6,7 @@ import json
 
 from vaultcore import fence
 
-from . import served
+from . import kept, served
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +25,40 @@ RECENT = 12  # notes of the project that are looked through for open questions
 
 def text(guest: Guest) -> str:
     """What to put before the model, "" when the vault has nothing for this repository."""
+    import time
+
+    now = time.time()
+    behind = guest.shelf.freshen(guest.memory_folder) if guest.shelf.there else 0
+    state = kept.mark(guest)
+    found = None if behind else kept.load(guest, state, now)
+    if found is None:
+        body, facts = _compose(guest, state, now)
+    else:
+        body, facts = str(found["body"]), dict(found["facts"])
+    if body:
+        guest.audit("told_at_start", **facts)
+    return body
+
+
+def _compose(guest: Guest, state: list[Any], now: float) -> tuple[str, dict[str, Any]]:
+    """The text and what the audit log says of it, kept for the next session where nothing in it can change unseen."""
     mark = fence.tag()
-    memories, total = _memories(guest, mark)
-    record, questions = _work(guest, mark)
+    memories, total, until = _memories(guest, mark, now)
+    record, questions, rels = _work(guest, mark)
+    facts: dict[str, Any] = {}
     if not memories and not record and not questions:
-        return ""
+        kept.save(guest, state, now, until, rels, "", facts)
+        return "", facts
     body, count = served.fit(_head(guest), [*questions, *record, *memories], BYTES - RESERVE)
     told = max(0, count - len(questions) - len(record))
     rest = total - told
     verb = "memory reaches" if rest == 1 else "memories reach"
     tail = f"{rest} more {verb} it: recall. Notes: search." if rest else ""
     body = f"{body}\n{tail}" if tail else body
-    guest.audit(
-        "told_at_start", memories=told, of=total, record=bool(record), open=len(questions), bytes=len(body.encode())
-    )
-    return body
+    size = len(body.encode("utf-8", "replace"))
+    facts = {"memories": told, "of": total, "record": bool(record), "open": len(questions), "bytes": size}
+    kept.save(guest, state, now, until, rels, body, facts)
+    return body, facts
 
 
 def _head(guest: Guest) -> str:
@@ -56,18 +75,21 @@ def _head(guest: Guest) -> str:
     return f"om: {who}. {served.DATA}"
 
 
-def _memories(guest: Guest, mark: str) -> tuple[list[str], int]:
-    """The frames of the most specific memories, and how many reach the caller."""
+def _memories(guest: Guest, mark: str, now: float) -> tuple[list[str], int, float]:
+    """The frames of the most specific memories, how many reach the caller, and until when that holds."""
     from vaultcore.memory import selection
 
     folder = guest.memory_folder
     wanted: list[str] = []
     if guest.shelf.there:
-        guest.shelf.freshen(folder)
         wanted = [rel for rel, values in _rows(guest) if _may_see(guest, values)]
     store = guest.shelf.store(folder, wanted)
-    entries = [e for e in selection.select(store, guest.reader).entries]
-    return [served.memory(guest, store, e, mark, 120, 160) for e in entries[:MEMORIES]], len(entries)
+    entries = selection.select(store, guest.reader).entries
+    shown = entries[:MEMORIES]
+    until = min((bound for r in store.records.values() for bound in r.valid if bound > now), default=float("inf"))
+    if any(e.record.promoted is not None for e in shown):
+        until = now  # what a note says in a memory's place may change without a trace here
+    return [served.memory(guest, store, e, mark, 120, 160) for e in shown], len(entries), until
 
 
 def _rows(guest: Guest) -> list[tuple[str, dict[str, Any]]]:
@@ -89,13 +111,13 @@ def _may_see(guest: Guest, values: dict[str, Any]) -> bool:
     return not found.isdisjoint(reader.projects | reader.platforms)
 
 
-def _work(guest: Guest, mark: str) -> tuple[list[str], list[str]]:
-    """The frame of the project's last work record, and one with its open questions."""
+def _work(guest: Guest, mark: str) -> tuple[list[str], list[str], list[str]]:
+    """The frame of the project's last work record, one with its open questions, and the notes that were looked at."""
     from vaultcore.memory.covering import owners
 
     project = guest.caller.project
     if not project:
-        return [], []
+        return [], [], []
     rows = guest.shelf.ask(
         "select rel, tags, properties from notes where kind='note' and gone=0 and conflict=0 and private is null"
         " and instr(properties, '\"project')"
@@ -118,13 +140,13 @@ def _work(guest: Guest, mark: str) -> tuple[list[str], list[str]]:
             record = [served.note(note.rel, note.title, says, mark, "work", 200, date=when[0] or None)]
         questions += [(note.rel, asked) for asked in _open(note)]
     if not questions:
-        return record, []
+        return record, [], [when[2] for when, _ in mine[:RECENT]]
     lines = [f"- {served.line(asked, 140)} ({served.line(rel, 100)})" for rel, asked in questions[:QUESTIONS]]
     while len(lines) > 1 and sum(len(line.encode("utf-8", "replace")) for line in lines) > ASKED:
         lines.pop()
     if len(questions) > len(lines):
         lines.append(f"- and {len(questions) - len(lines)} more")
-    return record, [fence.frame("open", mark, "\n".join(lines))]
+    return record, [fence.frame("open", mark, "\n".join(lines))], [when[2] for when, _ in mine[:RECENT]]
 
 
 def _open(note: Any) -> list[str]:
