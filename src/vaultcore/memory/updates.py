@@ -73,7 +73,8 @@ def _tail_replaced(head: list[str], first: list[str], second: list[str]) -> bool
     n = len(head)
     if n < 3 or not first or not second or n < 0.4 * (n + min(len(first), len(second))):
         return False
-    if not any(w.casefold() in VERBS for w in head):
+    # a verb that opens the sentence is an order or a definition ("Return a list"), not a statement about something
+    if not any(w.casefold() in VERBS for w in head[1:]):
         return False
     # "The Beatles" and "Los Angeles" are names; "the queue" and "in March" are clauses
     if first[0] in FUNCTION or second[0] in FUNCTION:
@@ -101,7 +102,9 @@ def _value_replaced(head: list[str], first: list[str], second: list[str]) -> boo
         return len(head) >= 3 or head[-1].casefold() in VERBS
     if not (all(map(_named, one)) and all(map(_named, two))):
         return False
-    return len(head) >= 3 and not any(w.casefold() in VERBS for w in rest)
+    return (
+        len(head) >= 3 and any(w.casefold() in VERBS for w in head[1:]) and not any(w.casefold() in VERBS for w in rest)
+    )
 
 
 def _number(word: str) -> bool:

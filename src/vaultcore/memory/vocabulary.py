@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 
+# no word that is also a common article, pronoun or noun of another of these languages
 VERBS = frozenset(
     (
-        "is are was were has have had uses use used means mean equals equal becomes become became plays play works "
-        "work worked speaks speak died owns own runs run takes take needs need requires require lives live stays stay "
-        "listens listen points point expires expire defaults lies lie costs cost holds hold allows allow supports "
-        "support returns return belongs belong starts start ends end lasts last goes go keeps keep gets get must ist "
-        "sind war waren hat haben nutzt nutzen verwendet verwenden benutzt heißt heißen läuft laufen liegt liegen "
-        "braucht brauchen beträgt betragen gilt gelten lautet lauten steht stehen wird werden gehört gehören kostet "
-        "kosten dauert dauern zeigt zeigen geht gehen beginnt beginnen hört muss müssen est sont était utilise "
-        "utilisent s'appelle vaut valent tourne tournent exige exigent écoute écoutent expire expirent appartient a "
-        "ont fait font va vont commence doit doivent se es son está están era usa usan tiene tienen vale valen corre "
-        "corren expira expiran sale salen empieza debe deben é são foi usam tem têm fica ficam è sono ha hanno usano "
-        "vale gira scade deve si heet gebruikt gebruiken draait draaien är heter använder jest są używa ma mają "
+        "is are was were has have had uses use used means mean equals equal becomes become became plays play "
+        "works work worked speaks speak died owns own runs run takes take needs need requires require lives live "
+        "stays stay listens listen points point expires expire defaults lies lie costs cost holds hold allows "
+        "allow supports support returns return belongs belong starts start ends end lasts last goes go keeps keep "
+        "gets get must ist sind war waren hat haben nutzt nutzen verwendet verwenden benutzt heißt heißen läuft "
+        "laufen liegt liegen braucht brauchen beträgt betragen gilt gelten lautet lauten steht stehen wird werden "
+        "gehört gehören kostet kosten dauert dauern zeigt zeigen geht gehen beginnt beginnen hört muss müssen est "
+        "sont était utilise utilisent s'appelle vaut valent tourne tournent exige exigent écoute écoutent expire "
+        "expirent appartient ont vont commence doit doivent es son está están era usan tiene tienen vale valen "
+        "corre corren expira expiran salen empieza debe deben é são foi usam tem têm fica ficam è sono ha hanno "
+        "usano vale gira scade deve heet gebruikt gebruiken draait draaien är heter använder jest są używa mają "
         "является это работает работают использует используют стоит находится равен равна составляет"
     ).split()
 )
