@@ -3,8 +3,8 @@
 `ratios[script][notes]` is a hook's time over `python3 -I -S -c pass`: of each the median of the fastest third, so that
 what else the machine does hits both alike. `cpu_ratios` is the same for user plus system time. The vaults are warm: a
 worker has been through each. `visit_*` run in another repository, against a vault with half as many memories as
-notes; the edit is of a file that nothing is known about, and the stop has nothing to offer, as nearly always. `cold` is a session start in a vault
-that no hook has seen.
+notes; the edit is of a file that nothing is known about, and the stop has nothing to offer, as nearly always. `cold` is
+a session start in a vault that no hook has seen.
 """
 
 from __future__ import annotations
