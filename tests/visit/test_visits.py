@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import write_tree
 from tests.hooks.running import AGENTS, Answer
-from tests.memory.test_marks import HIDDEN, STATES, lay_out
+from tests.memory.test_marks import FILTERS, HIDDEN, STATES, lay_out
 from tests.memory.world import memory, om
 from tests.repositories import git, repo
 from tests.visit.running import edit, index, visit
@@ -100,6 +100,41 @@ def test_the_positive_controls_bite_the_states_are_what_hides_them(world: Path, 
         answer = edit(world, alpha, session_id=f"s-{name}")
         assert f"{name}token" in answer.context, (name, answer.context)
         path.unlink()
+
+
+@pytest.mark.parametrize(("module", "name", "token"), FILTERS)
+def test_without_its_filter_each_leak_would_be_told(
+    world: Path, alpha: Path, module: str, name: str, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutation check: each filter taken out, the same session start tells the withheld memory."""
+    import importlib
+
+    from vaultcore import agents
+    from vaultcore.visit import guest, kept, welcome
+
+    lay_out(world)
+    index(world)
+    monkeypatch.setattr(welcome, "MEMORIES", 50)
+    monkeypatch.setattr(welcome, "BYTES", 20_000)
+    monkeypatch.setattr(kept, "load", lambda *_: None)
+
+    def told() -> str:
+        payload = {"session_id": "s", "cwd": str(alpha)}
+        visit = guest.arrive(agents.Event(agents.load("claude"), "session-start", payload, str(world)))
+        assert visit is not None
+        return welcome.text(visit)
+
+    assert token not in told()
+    mutant: Any = {
+        "sees": lambda r, reader: True,
+        "state_of": lambda *_: "current",
+        "standing": lambda *_: ({}, set()),
+        "INBOX": "_elsewhere",
+    }[name]
+    monkeypatch.setattr(importlib.import_module(module), name, mutant)
+    if name == "sees":  # what cannot reach the caller is not even opened: that filter goes too
+        monkeypatch.setattr(welcome, "_may_see", lambda *_: True)
+    assert token in told()
 
 
 def test_a_name_that_is_another_repositorys_gets_general_memories_only(
