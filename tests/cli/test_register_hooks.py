@@ -104,6 +104,12 @@ def test_a_vault_that_went_away_lets_every_tool_run(root: Path, app: Path, tmp_p
         )
 
 
+def test_a_script_of_somebody_elses_that_is_called_alike_is_not_ours() -> None:
+    theirs = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "python3 hooks/visit_stop.py"}]}]}}
+    text = json.dumps(theirs)
+    assert not hooks.registered(text) and hooks.remove(text) == text
+
+
 MINE = '{"type": "command", "command": "mine.sh"}'
 BEFORE = [
     ("nothing", ""),

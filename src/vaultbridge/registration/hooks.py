@@ -135,7 +135,9 @@ def _ours(text: str) -> list[tuple[str, int]]:
 
 def _is_ours(handler: object) -> bool:
     command = handler.get("command") if isinstance(handler, dict) else None
-    return isinstance(command, str) and any(f"hooks{sep}{name}.py" in command for sep in "/\\" for name in _SCRIPTS)
+    if not isinstance(command, str) or " -I -S " not in command or " --agent " not in command:
+        return False
+    return any(f"hooks{sep}{name}.py" in command for sep in "/\\" for name in _SCRIPTS)
 
 
 def _list(text: str, event: str) -> list[object]:
