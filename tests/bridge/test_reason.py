@@ -515,6 +515,9 @@ def test_records_of_one_moment_do_not_replace_each_other_and_stay_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "KEPT", 5)
+    names = iter(["aa", "aa", "bb", "bb", "aa", "cc", "dd", "cc", "ee", "ff"])
+    monkeypatch.setattr(records.secrets, "token_hex", lambda _: next(names))
+    monkeypatch.setattr(records.time, "strftime", lambda *_: "2026-01-02T03-04-05Z")
     root = str(write_tree(tmp_path / "v", {"a.md": ""}))
     paths = [records.keep(root, {"at": at}) for at in range(5)]
     assert len(set(paths)) == 5 and all(os.path.exists(path) for path in paths)
@@ -705,6 +708,7 @@ def test_codex_is_not_asked_where_its_sandbox_does_not_hold(bridge: Bridge, code
         (events(said("Half."), {"type": "turn.failed", "error": {"message": "usage limit"}}), "agent-failed"),
         (events(said("Half."), {"type": "error", "message": "stream disconnected"}), "agent-failed"),
         (events(said("Half.")), "agent-failed"),
+        (events(said("Half."), DONE, {"type": "turn.failed", "error": {"message": "the next turn"}}), "agent-failed"),
         (events(said(None), DONE), "blank-answer"),
         (events(said(["a"]), {"type": "item.completed", "item": None}, DONE), "blank-answer"),
         (events("null", "7", "[]", '{"type": 3}'), "not-understood"),
