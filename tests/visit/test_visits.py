@@ -403,6 +403,22 @@ def test_paths_are_of_the_repository_that_declared_them(world: Path, alpha: Path
     assert edit(world, alpha).out == "" and edit(world, alpha, "src/queue.py").out == ""
 
 
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("", True),
+        ("status: active\n", True),
+        ("status: superseded\n", False),
+        ("status: Archived\n", False),
+        ("status: rejected\n", False),
+    ],
+)
+def test_a_note_that_is_history_by_its_own_word_is_not_told(world: Path, alpha: Path, more: str, told: bool) -> None:
+    write_tree(world, {"work/Queue.md": RULE + more + "---\n# Queue rule\n"})
+    index(world)
+    assert ("sorted by arrival" in edit(world, alpha, "src/queue.py").context) == told
+
+
 def test_a_changed_file_is_told_with_what_became_of_it(world: Path, alpha: Path) -> None:
     memory(world, "m", "quokka", paths=["src/a.py", "src/gone.py"], origin="alpha", date="2020-01-01")
     index(world)
