@@ -384,3 +384,39 @@ def test_a_lost_note_of_the_last_line_starts_no_new_chain_when_the_log_only_grew
     clones.remember(memories.root, name, tail)
     tell(Memories(memories.root, memories.settings), "Blue lamps need a permit")
     assert Journal(memories.root).writers() == [name] and Journal(memories.root).verify() == []
+
+
+def shortened(path: Path, lines: int) -> None:
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-lines]))
+
+
+@pytest.mark.parametrize("written_since", [False, True])
+def test_verify_says_that_lines_were_cut_off_the_end(memories: Memories, written_since: bool) -> None:
+    for name in ("Red", "Green", "Blue"):
+        tell(memories, f"{name} lamps are tested on Monday")
+    path = log_file(memories)
+    whole = path.read_bytes()
+    shortened(path, 2)
+    if written_since:  # a chain that was cut is not written on: the gap stays to be seen
+        tell(Memories(memories.root, memories.settings), "Gray doors stay shut in winter")
+    (bad,) = Journal(memories.root).verify()
+    assert bad.seq == 2 and bad.line == 2 and "gone from its end" in bad.why
+    path.write_bytes(whole)
+    assert Journal(memories.root).verify() == []
+
+
+def test_the_log_of_another_clone_tells_that_lines_were_cut_off(memories: Memories, tmp_path: Path) -> None:
+    tell(memories, "Red lamps are tested on Monday")
+    tell(memories, "Green lamps wait until Tuesday")
+    other = Memories(str(shutil.copytree(memories.root, tmp_path / "clone")), memories.settings)
+    tell(other, "Blue lamps need a permit")
+    folder = Path(other.root, FOLDER, memories.journal.writer)
+    # a third clone knows only what lies in the vault
+    third = shutil.copytree(other.root, tmp_path / "third")
+    assert Journal(str(third)).verify() == []
+    shortened(next((third / FOLDER / folder.name).iterdir()), 1)
+    (bad,) = Journal(str(third)).verify()
+    assert folder.name in bad.path and bad.seq == 2
+    shutil.rmtree(third / FOLDER / folder.name)
+    (bad,) = Journal(str(third)).verify()
+    assert folder.name in bad.path, "a log that is gone altogether is a log with everything cut off"

@@ -19,7 +19,7 @@ def identity(root: str) -> tuple[str, str]:
 
     They lie beside git's own files, which are never committed, else in the cache. A copied folder is another clone.
     """
-    path, mark = _place(root)
+    path, mark = place(root)
     try:
         with open(path, encoding="ascii") as file:
             name, where, *tail = file.read().split()
@@ -32,14 +32,14 @@ def identity(root: str) -> tuple[str, str]:
 
 def renew(root: str) -> str:
     """A new id for this clone: its history went back (another branch, a reset), so a new chain begins."""
-    _, mark = _place(root)
+    _, mark = place(root)
     name = record.new_id()[2:12]
     return name if remember(root, name, "") else "w" + mark[:9]
 
 
 def remember(root: str, name: str, tail: str) -> bool:
     """Keep the id and the hash of its last line; False when they cannot be kept."""
-    path, mark = _place(root)
+    path, mark = place(root)
     try:
         draft = f"{path}.{os.getpid()}"
         with open(draft, "w", encoding="ascii") as file:
@@ -50,7 +50,7 @@ def remember(root: str, name: str, tail: str) -> bool:
     return True
 
 
-def _place(root: str) -> tuple[str, str]:
+def place(root: str) -> tuple[str, str]:
     from vaultcore import places
     from vaultcore.write import revision
 

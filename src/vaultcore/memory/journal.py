@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from . import record, times
+from . import heads, record, times
 from .clones import count, holds, identity, last_line, mend, month_files, raw_lines, remember, renew
 
 TYPE_CHECKING = False
@@ -40,6 +40,7 @@ class Journal:
     def __init__(self, root: str) -> None:
         self.root = root
         self._end: tuple[str, int, int, str] | None = None  # path, size, seq, hash of our last line
+        self._sizes: dict[str, tuple[str, int]] = {}  # of the other writers' logs when they were last looked at
 
     @property
     def writer(self) -> str:
@@ -56,7 +57,11 @@ class Journal:
         now = times.stamp()
         name, last = identity(self.root)
         if last and not self._ends_with(last) and not holds(os.path.join(self.root, FOLDER, name), last):
+            heads.keep(self.root, {**heads.kept(self.root), name: last})
             name = renew(self.root)
+        seen = heads.news(self.root, name, self._sizes)
+        if seen:
+            many = [{**many[0], "seen": seen}, *many[1:]]
         path = f"{FOLDER}/{name}/{now[:7]}.jsonl"
         full = _place(self.root, path)
         seq, prev = self._tail(path)
@@ -175,9 +180,12 @@ class Journal:
         )
 
     def verify(self) -> list[Bad]:
-        """The first bad line of every writer's chain; an empty list when all hold."""
-        bad = (_verify(self.root, writer) for writer in self.writers())
-        return [b for b in bad if b is not None]
+        """The first bad line of every writer's chain, or where lines were cut off its end; an empty list when all hold."""
+        found = {writer: _verify(self.root, writer) for writer in self.writers()}
+        for writer, hashes in heads.witnessed(self.root, self.lines()).items():
+            if found.get(writer) is None and any(not heads.stands(self.root, writer, h) for h in hashes):
+                found[writer] = _cut(self.root, writer)
+        return [b for b in found.values() if b is not None]
 
 
 def digest(line: dict[str, Any]) -> str:
@@ -212,6 +220,15 @@ def _verify(root: str, writer: str) -> Bad | None:
                 return Bad(rel, number, held, "it lies in the file of another month")
             seq, prev, last = held, line["hash"], str(line.get("at", ""))
     return None
+
+
+def _cut(root: str, writer: str) -> Bad:
+    folder = os.path.join(root, FOLDER, writer)
+    files = month_files(folder)
+    last = f"{FOLDER}/{writer}/{files[-1]}" if files else f"{FOLDER}/{writer}"
+    number = sum(1 for _ in raw_lines(os.path.join(root, last))) if files else 0
+    why = "lines that were seen here before are gone from its end; another branch or an older state in git does that too"
+    return Bad(last, number + 1, count(folder) + 1, why)
 
 
 def _place(root: str, rel: str) -> str:
