@@ -11,9 +11,10 @@ from vaultcore import hookio  # noqa: E402  (the lines above make it importable)
 
 
 def answer(event):
-    from vaultcore.session import refresh
+    from vaultcore.session import refresh, ticked
 
     if not event.subagent:
+        ticked.end(event)
         refresh.mark(event.root)
         refresh.start(event.root, event.code, at_once=True)
 

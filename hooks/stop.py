@@ -13,8 +13,9 @@ from vaultcore import hookio  # noqa: E402  (the lines above make it importable)
 def answer(event):
     if event.subagent or event.again:
         return None
-    from vaultcore.session import checklist
+    from vaultcore.session import checklist, ticked
 
+    ticked.note(event)
     text = checklist.remarks(event)
     return event.message(text) if text else None
 

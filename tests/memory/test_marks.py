@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.memory.world import FRAME, Bridge, ident, memory, om, person, titles
 
 Vault = Callable[..., Path]
@@ -530,6 +533,67 @@ def test_e7_a_tick_is_offered_and_applied_only_by_a_person(world: Path, tmp_path
     assert code == 0 and "ticked in Review.md: newer" in shown
     assert host(world, repo) == {"The build host is Moss": False}
     assert "Nothing waits" in page.read_text(encoding="utf-8")
+
+
+def hook(world: Path, name: str, **payload: Any) -> None:
+    """One hook of the vault as Claude runs it."""
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "hooks" / f"{name}.py"), "--agent", "claude"],
+        input=json.dumps({"session_id": "s1", "cwd": str(world), **payload}),
+        capture_output=True, text=True, timeout=60, cwd=world,
+    )  # fmt: skip
+    assert ran.returncode == 0 and not ran.stderr, ran.stderr
+
+
+def tick(world: Path, choice: str) -> None:
+    page = world / "memories" / "Review.md"
+    page.write_text(page.read_text("utf-8").replace(f"- [ ] {choice}", f"- [x] {choice}"), encoding="utf-8")
+
+
+@pytest.mark.parametrize("seen_by", ["the open session", "the log", "the end of the session"])
+def test_e7_a_tick_that_an_agent_made_is_unattested_and_not_applied(world: Path, tmp_path: Path, seen_by: str) -> None:
+    repo = tmp_path / "repo"
+    conflict(world, repo)
+    hook(world, "session_start", hook_event_name="SessionStart", source="startup")
+    tick(world, "newer")  # past the hook that refuses it, with a shell
+    if seen_by == "the log":
+        host(world, repo)  # the bridge looks at the page while the session is open
+        shutil.rmtree(world / ".cache" / "session")
+    if seen_by == "the end of the session":
+        hook(world, "session_end", hook_event_name="SessionEnd", reason="exit")
+        tick(world, "nothing of the kind")  # touched once more by a person
+        os.utime(world / "memories" / "Review.md")
+    code, shown = person(world, "review", answers=("",))
+    assert code == 0 and "unattested, not taken: the session claude-s1 was open" in shown, shown
+    assert set(host(world, repo).values()) == {True}, "both stand as before"
+    (line,) = [x for x in log_lines(world) if x["op"] == "external"]
+    assert line["path"] == "memories/Review.md" and line["session"] == "claude-s1" and line["before"] != line["after"]
+    (item,) = json.loads(om(world, "review", "--json").stdout)
+    assert (item["ticked"], item["attested"]) == ("newer", False)
+    # the person answers in the terminal all the same
+    assert person(world, "review", answers=("older",))[0] == 0
+    assert host(world, repo) == {"The build host is Fern": False}
+
+
+def test_e7_a_tick_after_the_agents_session_is_a_persons(world: Path, tmp_path: Path, closed_world: Path) -> None:
+    repo = tmp_path / "repo"
+    conflict(world, repo)
+    hook(world, "session_start", hook_event_name="SessionStart", source="startup")
+    hook(world, "stop", hook_event_name="Stop")
+    hook(world, "session_end", hook_event_name="SessionEnd", reason="exit")
+    tick(world, "newer")
+    assert [i["attested"] for i in json.loads(om(world, "review", "--json").stdout)] == [True]
+    hook(world, "session_start", hook_event_name="SessionStart", source="resume")
+    forget_derived(closed_world)
+    code, shown = person(world, "review", answers=("",))
+    assert code == 0 and "ticked in Review.md: newer" in shown and "unattested" not in shown
+    assert host(world, repo) == {"The build host is Moss": False}
+
+
+def log_lines(world: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(raw) for path in (world / ".om" / "log").rglob("*.jsonl") for raw in path.read_text().splitlines()
+    ]
 
 
 def test_e7_changed_text_is_a_new_question(world: Path, tmp_path: Path) -> None:

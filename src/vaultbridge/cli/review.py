@@ -15,7 +15,7 @@ def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-u
     """Decide on conflicts, candidates, proposals and expiring memories. What you ticked in memories/Review.md is
     offered as the answer; nothing is applied without you."""
     from vaultbridge.cli import _person
-    from vaultcore.memory import review, rulings, verdicts
+    from vaultcore.memory import page, review, rulings, verdicts
 
     if not (listing or as_json):
         _person.require("review")
@@ -23,6 +23,7 @@ def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-u
     with held.lock():
         held.settle()
         ticked = ticks(held)
+        judged = page.judged(held.journal, held.page.rel) if ticked else {}
         items = review.queue(held.store)
         if listing and not ticked:
             rulings.write_page(held)
@@ -34,6 +35,7 @@ def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-u
                 "why": i.why,
                 "choices": list(i.choices),
                 "memories": [r.rel for r in i.records],
+                **told(i, ticked, judged),
             }
             for i in items
         ]
@@ -42,10 +44,12 @@ def command(session, listing: bool, as_json: bool) -> None:  # type: ignore[no-u
     if not items:
         click.echo("Nothing waits.")
     for item in items:
-        show(item, ticked.get(item.key))
+        tick = ticked.get(item.key)
+        doubt = page.doubt(judged, item.key, tick) if tick else ""
+        show(item, tick, doubt)
         if listing:
             continue
-        answer = ask(item, ticked.get(item.key))
+        answer = ask(item, None if doubt else tick)
         if answer == "quit":
             break
         if answer == "skip":
@@ -79,7 +83,15 @@ def ticks(held) -> dict[str, str]:  # type: ignore[no-untyped-def]
         return {}
 
 
-def show(item, ticked: str | None) -> None:  # type: ignore[no-untyped-def]
+def told(item, ticked: dict[str, str], judged: dict[str, str]) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """What JSON says of a tick: the choice, and whether it counts as a person's."""
+    from vaultcore.memory import page
+
+    tick = ticked.get(item.key)
+    return {"ticked": tick, "attested": not page.doubt(judged, item.key, tick)} if tick else {}
+
+
+def show(item, ticked: str | None, doubt: str) -> None:  # type: ignore[no-untyped-def]
     from vaultbridge.fence import flat
     from vaultcore.memory import record
 
@@ -88,7 +100,9 @@ def show(item, ticked: str | None) -> None:  # type: ignore[no-untyped-def]
         click.echo(f"  {flat(r.title, 200)}  [{flat(r.key, 60)}, {flat(r.date, 10)}, {flat(r.rel, 200)}]")
         click.echo(f"    {flat(record.described(record.core(r.body), 400), 400)}")
     if ticked:
-        click.echo(f"  ticked in Review.md: {ticked}")
+        click.echo(
+            f"  ticked in Review.md: {ticked}" + (f" (unattested, not taken: {flat(doubt, 120)})" if doubt else "")
+        )
 
 
 def ask(item, ticked: str | None) -> str:  # type: ignore[no-untyped-def]

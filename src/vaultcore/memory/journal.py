@@ -180,7 +180,7 @@ class Journal:
         )
 
     def verify(self) -> list[Bad]:
-        """The first bad line of every writer's chain, or where lines were cut off its end; an empty list when all hold."""
+        """The first bad line of every writer's chain, or where its end was cut off; an empty list when all hold."""
         found = {writer: _verify(self.root, writer) for writer in self.writers()}
         for writer, hashes in heads.witnessed(self.root, self.lines()).items():
             if found.get(writer) is None and any(not heads.stands(self.root, writer, h) for h in hashes):
@@ -227,7 +227,7 @@ def _cut(root: str, writer: str) -> Bad:
     files = month_files(folder)
     last = f"{FOLDER}/{writer}/{files[-1]}" if files else f"{FOLDER}/{writer}"
     number = sum(1 for _ in raw_lines(os.path.join(root, last))) if files else 0
-    why = "lines that were seen here before are gone from its end; another branch or an older state in git does that too"
+    why = "lines seen here before are gone from its end; another branch or an older state in git does that too"
     return Bad(last, number + 1, count(folder) + 1, why)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+from .listing import REVIEW
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -105,7 +107,7 @@ def reconcile(root: str, store: Store, known: Known, journal: Journal) -> list[d
         gone = [
             rel
             for rel, (after, _) in logged.items()
-            if after and rel not in stamps and rel.startswith(store.folder + "/")
+            if after and rel not in stamps and rel.startswith(store.folder + "/") and rel != f"{store.folder}/{REVIEW}"
         ]
     changes: list[tuple[str, int, int, str]] = []
     lines: list[dict[str, Any]] = []

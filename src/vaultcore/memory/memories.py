@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import intents, known, times
 from .journal import Journal
+from .page import Page
 from .store import Store
 
 TYPE_CHECKING = False
@@ -52,6 +53,7 @@ class Memories:
         self.store = Store(root, self.settings.folder)
         self.journal = Journal(root)
         self.known = known.Known(root)
+        self.page = Page(root, self.store.folder)
         self.repaired: list[str] = []
         self.dry = False  # say what would be done and write nothing
         self._reconciled = False
@@ -66,7 +68,7 @@ class Memories:
         is free; a reader never waits for it."""
         changed = self.store.refresh()
         self.store.tombstones  # noqa: B018  (rulings are read anew)
-        if changed or not self._reconciled or intents.pending(self.root):
+        if changed or not self._reconciled or self.page.changed() or intents.pending(self.root):
             from vaultcore.errors import VaultError
             from vaultcore.write import lock
 
@@ -88,6 +90,7 @@ class Memories:
                 self.learn(written)
         self.store.refresh()
         known.reconcile(self.root, self.store, self.known, self.journal)
+        self.page.observe(self.journal)
         self._reconciled = True
 
     def learn(self, rels: list[str]) -> None:

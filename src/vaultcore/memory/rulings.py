@@ -254,11 +254,14 @@ def write_page(memories: Memories) -> str:
             held = file.read()
     except FileNotFoundError:
         if items:
-            write.create(memories.root, rel, review.page(items, {}).encode())
+            data = review.page(items, {}).encode()
+            write.create(memories.root, rel, data)
+            memories.page.wrote(data)
         return rel
     data = review.page(items, review.ticks(held.decode("utf-8", "replace"))).encode()
     if held != data:
         write.replace(memories.root, rel, data, write.revision(held))
+        memories.page.wrote(data)
     return rel
 
 

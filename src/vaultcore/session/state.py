@@ -121,6 +121,8 @@ class Session:
     def mark_start(self) -> None:
         """Note the start once. The clock that stamps notes is asked, not the one that only resembles it."""
         if not self.path or self.start():
+            if self.records and "ended" in self.records[-1]:
+                self.add(opened=True)  # resumed
             return
         self.add(opened=True)
         try:
