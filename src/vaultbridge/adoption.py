@@ -30,11 +30,12 @@ def roots(root: str) -> list[str]:
 
 def manifest_for(root: str) -> dict[str, object]:
     """The manifest of a vault that had none: what is the person's own, and what may be served."""
+    served = sorted({*roots(root), "inbox"})  # what agents file must be found again
     return {
         "template": "adopted",
         "version": __version__,
         "user_content_roots": roots(root),
-        "mcp_exposed_roots": roots(root),
+        "mcp_exposed_roots": served,
         "mcp_never_expose": [],
         "memory_root": "memories",
         "mcp_inbox": "inbox",

@@ -95,8 +95,11 @@ def search(bridge: Bridge) -> Iterator[Finding]:
 
     first = bridge.index.listing(bridge.policy.admits, most=1)
     if not first:
+        why, step = bridge.policy.why_closed, "mend that file"
         yield Finding(
-            WARN, "no note is exposed, so nothing can be found", "set mcp_exposed_roots in vault-manifest.json"
+            FAIL if why else WARN,
+            why or "no note is exposed, so nothing can be found",
+            step if why else "set mcp_exposed_roots in vault-manifest.json",
         )
         return
     rel, title, _ = first[0]
@@ -118,14 +121,15 @@ def exposed(bridge: Bridge) -> Iterator[Finding]:
 
     policy = bridge.policy
     for problem in exposure.unmatched(bridge.manifest, policy):
-        entry = os.path.join(bridge.root, *problem.message.partition("'")[2].partition("'")[0].split("/"))
-        if not os.path.isdir(entry):  # an empty folder is as good as a full one
+        named = problem.message.partition("'")[2].partition("'")[0]
+        entry = os.path.join(bridge.root, *named.split("/"))
+        if not os.path.isdir(entry) and named != bridge.manifest.get("mcp_inbox"):  # it is made when it is needed
             yield Finding(WARN, problem.sentence())
     roots = ", ".join(policy.roots) or "none"
     yield Finding(OK if policy.roots else WARN, f"exposed roots ({policy.source}): {roots}")
     private = sum(1 for row in bridge.index.troubled() if row.private and bridge.policy.admits(row.rel))
     if private:
-        yield Finding(NOTE, f"{private} notes inside them are private")
+        yield Finding(NOTE, f"private inside them: {private}")
 
 
 @check("notes")

@@ -1,8 +1,8 @@
 """Who read what: one bounded JSON line for every call, in files of one day each, outside the note tree.
 
-The day's file is `.om/audit/YYYY-MM-DD.jsonl` (ignored by git; it says what was asked). Where the vault cannot be
-written it is the same name in the vault's cache folder. Old days are removed whole; what was refused on them is
-first carried over into `refused-YYYY-MM.jsonl`, which is never removed.
+The day's file is `.om/audit/YYYY-MM-DD.jsonl` (ignored by git; it says what was asked). Where the vault has no `.om`
+yet, or cannot be written, it is the same name in the vault's cache folder. Old days are removed whole; what was
+refused on them is first carried over into `refused-YYYY-MM.jsonl`, which is never removed.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Audit:
 
     def folders(self) -> Iterator[str]:
         """Where the log may lie, best first."""
-        if os.path.isdir(self.root):  # a vault that was moved away must not be made again, empty, in its old place
+        if os.path.isdir(os.path.join(self.root, ".om")):  # never made here: the folder may be no vault, or moved away
             yield os.path.join(self.root, ".om", "audit")
         yield os.path.join(places.cache(self.root), "audit")
 
     def record(self, action: str, caller: Any = None, **fields: object) -> None:
-        """Append one line. A field that bears the name of one of ours is kept under `field.<name>`, never in its place."""
+        """Append one line. A field with the name of one of ours becomes `field.<name>`, never takes its place."""
         now = time.time()
         line: dict[str, object] = {
             "at": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now * 1000) % 1000:03d}Z",
@@ -65,7 +65,10 @@ class Audit:
         day = at[:10]
         for folder in self.folders():
             try:
-                os.makedirs(folder, mode=0o700, exist_ok=True)
+                if not os.path.isdir(folder):
+                    os.makedirs(folder, mode=0o700, exist_ok=True)
+                    with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as ignore:
+                        ignore.write("*\n")  # a vault that was taken in has no rule of its own for it
                 handle = os.open(os.path.join(folder, day + ".jsonl"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 try:
                     os.write(handle, data)

@@ -19,7 +19,8 @@ class Refusal(VaultError):
     """
 
     def __init__(self, code: str, why: str, next: str = "", details: dict[str, Any] | None = None) -> None:
-        super().__init__(f"{why} {next}".strip())
+        stop = "" if why.endswith((".", "?", "!")) or not next else "."
+        super().__init__(f"{why}{stop} {next}".strip())
         self.code = code
         self.why = why
         self.next = next

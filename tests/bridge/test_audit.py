@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_record_says_who_asked_and_when(vault: Callable[..., Path]) -> None:
-    log = audit.Audit(str(vault()))
+    log = audit.Audit(str(vault({".om/log/.keep": ""})))
     log.record("search", Caller("atlas", source="roots"), query="retry queue", hits=3)
     (line,) = log.lines()
     assert line["action"] == "search" and line["caller"] == "atlas" and line["source"] == "roots"
@@ -28,7 +28,7 @@ def test_a_record_says_who_asked_and_when(vault: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize("name", audit.OWN)
 def test_a_field_never_takes_the_place_of_ours(vault: Callable[..., Path], name: str) -> None:
-    log = audit.Audit(str(vault()))
+    log = audit.Audit(str(vault({".om/log/.keep": ""})))
     if name in ("action", "caller"):  # those are parameters of record itself
         return
     log.record("search", Caller("atlas"), **{name: "forged"})
@@ -38,7 +38,7 @@ def test_a_field_never_takes_the_place_of_ours(vault: Callable[..., Path], name:
 
 @pytest.mark.parametrize("value", ['x"}\n{"action":"forged"}', "a\x00b", "\ud800", "y" * 100_000, ["z" * 9_000] * 500])
 def test_no_value_breaks_or_bloats_a_line(vault: Callable[..., Path], value: object) -> None:
-    root = vault()
+    root = vault({".om/log/.keep": ""})
     log = audit.Audit(str(root))
     log.record("search", None, query=value)
     (path,) = (root / ".om" / "audit").glob("*.jsonl")
@@ -48,7 +48,7 @@ def test_no_value_breaks_or_bloats_a_line(vault: Callable[..., Path], value: obj
 
 
 def test_lines_of_several_processes_stay_whole(vault: Callable[..., Path]) -> None:
-    root = vault()
+    root = vault({".om/log/.keep": ""})
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from vaultbridge.audit import Audit\n"
@@ -79,7 +79,7 @@ def test_old_days_go_whole_and_what_they_refused_stays(tmp_path: Path, monkeypat
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="rights bind only an ordinary POSIX user")
 def test_a_read_only_vault_is_audited_in_the_cache_folder(vault: Callable[..., Path]) -> None:
-    root = vault()
+    root = vault({".om/log/.keep": ""})
     root.chmod(0o500)
     try:
         log = audit.Audit(str(root))
@@ -89,8 +89,21 @@ def test_a_read_only_vault_is_audited_in_the_cache_folder(vault: Callable[..., P
         root.chmod(0o700)
 
 
-def test_a_folder_in_the_way_costs_the_record_and_not_the_reply(vault: Callable[..., Path]) -> None:
+def test_a_folder_that_has_no_om_yet_is_left_as_it_is(vault: Callable[..., Path]) -> None:
     root = vault()
+    log = audit.Audit(str(root))
+    log.record("search")
+    assert sorted(path.name for path in root.iterdir()) == ["vault-manifest.json"] and len(list(log.lines())) == 1
+
+
+def test_git_never_sees_what_was_asked(vault: Callable[..., Path]) -> None:
+    root = vault({".om/log/.keep": ""})
+    audit.Audit(str(root)).record("search")
+    assert (root / ".om" / "audit" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_folder_in_the_way_costs_the_record_and_not_the_reply(vault: Callable[..., Path]) -> None:
+    root = vault({".om/log/.keep": ""})
     day = time.strftime("%Y-%m-%d", time.gmtime())
     (root / ".om" / "audit" / f"{day}.jsonl").mkdir(parents=True)
     log = audit.Audit(str(root))

@@ -27,7 +27,7 @@ def prepare_vault(vault: Path) -> None:
         "frontmatter_required": {"*": {"date": "date", "description": "text", "tags": "list"}},
     }
     policy_file(vault).write_text(json.dumps(manifest), encoding="utf-8")
-    for folder in DIRS.values():
+    for folder in (*DIRS.values(), ".om"):
         (vault / folder).mkdir(exist_ok=True)
 
 

@@ -55,7 +55,7 @@ def test_names_tags_and_id_are_lists_of_plain_text() -> None:
 
 
 def test_problems_carry_the_path_and_the_line() -> None:
-    note = parse(b"---\ntitle: a: b\n---\ncaf\xe9\n")
+    note = parse(b"---\ntitle: @b\n---\ncaf\xe9\n")
     assert [problem.sentence().split(":")[0] for problem in note.problems] == [
         "brain/A note.md line 2",
         "brain/A note.md",

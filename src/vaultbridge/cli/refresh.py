@@ -16,9 +16,7 @@ def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-unt
     from vaultbridge.bridge import Bridge
 
     bridge = Bridge(session.root)
-    if rebuild:
-        bridge.index.rebuild()
-    done = bridge.index.refresh(budget=None, full=True)
+    done = bridge.index.rebuild() if rebuild else bridge.index.refresh(budget=None, full=True)
     if not quiet:
         click.echo(f"{done.scanned} files: {done.added} new, {done.changed} changed, {done.removed} gone")
         for problem in done.problems:

@@ -43,17 +43,35 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     query = arguments["query"].strip()
     if not query:
         raise Refusal("empty-query", "the query holds no words", "say what to look for, e.g. a title or a question")
+    folder, tag = arguments.get("folder"), arguments.get("tag")
+    include = tuple(arguments.get("include", ()))
     answer = search.search(
         bridge,
         caller,
         query,
         arguments.get("limit", 8),
-        folder=arguments.get("folder"),
-        tag=arguments.get("tag"),
-        include=tuple(arguments.get("include", ())),
-        memories=lambda words, limit: memories.hits(bridge, caller, words, tuple(arguments.get("include", ()))),
+        folder=folder,
+        tag=tag,
+        include=include,
+        memories=lambda words, limit: [] if folder or tag else memories.hits(bridge, caller, words, include),
     )
-    return word(answer, query)
+    return word(answer, query) + nowhere(bridge, folder)
+
+
+def nowhere(bridge: Bridge, folder: str | None) -> str:
+    """A sentence when no note that may be served lies in `folder`, so that a slip of the pen is no empty answer."""
+    from vaultbridge.fence import flat
+    from vaultcore.text import fold
+
+    if not folder:
+        return ""
+    start = fold(folder.strip("/").removeprefix("./")) + "/"
+    policy = bridge.policy
+    if bridge.index.listing(lambda rel: fold(rel).startswith(start) and policy.admits(rel), most=1):
+        return ""
+    return f"\nNo exposed folder {flat(folder, 120)!r} holds a note: leave `folder` out, or name one of " + (
+        ", ".join(flat(root, 60) for root in policy.roots[:12]) + "."
+    )
 
 
 def word(answer: Answer, query: str) -> str:
@@ -61,8 +79,12 @@ def word(answer: Answer, query: str) -> str:
     from vaultbridge.fence import flat, frame, tag
 
     mark = tag()
-    notes = [hit for hit in answer.hits if hit.kind == "note"]
-    lines = [f"{len(notes)} note{'s' * (len(notes) != 1)} for {flat(query, 120)!r}, {answer.searched} searched."]
+    notes = sum(hit.kind == "note" for hit in answer.hits)
+    memories = len(answer.hits) - notes
+    found = f"{notes} note{'s' * (notes != 1)}"
+    if memories:
+        found += f" and {memories} memor{'ies' if memories > 1 else 'y'}"
+    lines = [f"{found} for {flat(query, 120)!r}, {answer.searched} notes searched."]
     size = len(lines[0])
     shown = 0
     for number, hit in enumerate(answer.hits, 1):

@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vaultcore.properties import Properties
 
+    from .snapshot import Snapshot
+
 SCOPES = ("general", "platform", "project")
 CONFIDENCE = ("verified", "inferred", "unverified")
 STATUSES = ("current", "candidate", "disputed", "superseded", "rejected", "archived")
@@ -35,12 +37,12 @@ class Record:
     """
 
     __slots__ = (
-        "rel", "size", "mtime_ns", "key", "id", "title", "body", "date", "description", "source", "origin", "session",
+        "rel", "size", "mtime_ns", "key", "id", "title", "_body", "date", "_description", "source", "origin", "session",
         "scope", "projects", "platforms", "paths", "aliases", "confidence", "claimed_confidence", "claimed_scope",
         "flags",
         "valid_from", "valid_until", "recorded_at", "retired_at", "declared", "about", "supersedes", "superseded_by",
         "promoted", "external_id", "private", "problems", "valid", "known", "retired", "order", "names", "flat_title",
-        "project_names", "platform_names", "origin_name",
+        "project_names", "platform_names", "origin_name", "kept",
     )  # fmt: skip
 
     rel: str
@@ -49,9 +51,7 @@ class Record:
     key: str
     id: str
     title: str
-    body: str
     date: str
-    description: str
     source: str
     origin: str
     session: str
@@ -85,6 +85,43 @@ class Record:
     project_names: frozenset[str]
     platform_names: frozenset[str]
     origin_name: str
+
+    def __init__(self) -> None:
+        self._body = self._description = ""
+        self.kept: tuple[Snapshot, int] | None = None  # what has the text, which nobody needs of most memories
+
+    @property
+    def body(self) -> str:
+        """The text below the title."""
+        body, kept = self._body, self.kept  # in this order: another thread may just leave it to a snapshot
+        return body or self._body if kept is None else kept[0].text(kept[1], self.rel, "body")
+
+    @body.setter
+    def body(self, text: str) -> None:
+        self._body = text
+
+    @property
+    def description(self) -> str:
+        said, kept = self._description, self.kept
+        return said or self._description if kept is None else kept[0].text(kept[1], self.rel, "description")
+
+    @description.setter
+    def description(self, text: str) -> None:
+        self._description = text
+
+    def keep_in(self, snapshot: Snapshot, number: int) -> None:
+        """Leave the text to `snapshot`, which has it under `number`."""
+        self.kept = (snapshot, number)
+        self._body = self._description = ""
+
+    def take_back(self) -> None:
+        """Hold the text again."""
+        self._body, self._description = self.body, self.description
+        self.kept = None
+
+    def number(self, snapshot: Snapshot) -> int:
+        """Its number in `snapshot`; -1 when that does not keep it."""
+        return self.kept[1] if self.kept is not None and self.kept[0] is snapshot else -1
 
 
 def parse(rel: str, data: bytes, size: int = 0, mtime_ns: int = 0) -> Record | None:
@@ -169,8 +206,8 @@ def complete(r: Record) -> None:
     r.names = tuple(
         dict.fromkeys([r.flat_title, *(forms.title(a) for a in r.aliases), forms.title(os.path.basename(r.rel)[:-3])])
     )
-    r.project_names = frozenset(name(p) for p in r.projects)
-    r.platform_names = frozenset(name(p) for p in r.platforms)
+    r.project_names = _names(r.projects)
+    r.platform_names = _names(r.platforms)
     r.origin_name = name(r.origin) if r.origin and r.origin != "unknown" else ""
 
 
@@ -220,6 +257,15 @@ def name(text: str) -> str:
     return found
 
 
+_SETS: dict[frozenset[str], frozenset[str]] = {}
+
+
+def _names(listed: list[str]) -> frozenset[str]:
+    """The names of a list in that form; records with the same ones share the set."""
+    found = frozenset(name(p) for p in listed)
+    return _SETS.setdefault(found, found) if len(_SETS) < 10_000 else found
+
+
 def core(body: str) -> str:
     """What the memory says, without the sections that say how it is known and what it relates to."""
     found = _OURS.search(body)
@@ -264,7 +310,7 @@ def slug(title: str, longest: int = 60, bytes_limit: int = 180) -> str:
         text = cut
     while len(text.encode()) > bytes_limit:
         text = text[:-1]
-    text = text.rstrip("\u200c\u200d ._-").lstrip(".")
+    text = text.strip("\u200c\u200d .").rstrip("_-. ")
     if _DEVICE.match(text):
         text = "_" + text
     return text or "memory"
