@@ -78,8 +78,9 @@ def register(
         what = "says nothing about a project" if os.path.isdir(path) else "is not a folder"
         raise VaultError(f"{path} {what}: give the folder of a repository")
     wanted = identity.canonical(name)
-    if name is not None and wanted is None:
-        raise VaultError(f"{name!r} cannot be a project's name: use letters, digits, spaces, dots or dashes")
+    if name is not None and (wanted is None or not name.isprintable() or "/" in name or "\\" in name):
+        near = f" (`--as {wanted!r}`, say)" if wanted and wanted.strip(". ") == wanted else ""
+        raise VaultError(f"{name!r} cannot be a project's name: use letters, digits, spaces, dots or dashes{near}")
     folder = place.start if wanted and place.start in place.chain else place.root
     caller = identity.resolve(vault_root, None, [identity.Claim("flag", folder)])
     if caller.vault:
@@ -138,10 +139,14 @@ def _tie(known: Projects, name: str, place: Place, folder: str) -> None:
     hashed = known.hash(folder)
     for entry in known.entries.values():
         entry.contested = [rival for rival in entry.contested if rival.get("folder") != hashed]
+    moved: list[str] = []
     for other, entry in known.entries.items():
         if other != name and hashed in entry.paths:
             entry.paths.remove(hashed)
+            if not entry.paths:  # the agents registered there go with the folder
+                moved, entry.agents = [*moved, *entry.agents], []
     entry = known.entries.get(name) or projects.Entry({})
+    _add(entry.agents, moved)
     if not entry.bound:
         entry.since = entry.since or _today()
         top = place.root[: len(place.root) - len(place.within)].rstrip("/\\") if place.within else place.root

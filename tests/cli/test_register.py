@@ -125,6 +125,7 @@ def test_the_clients_found_are_the_default_and_none_is_an_error(
     app = repo_without_git(tmp_path / "app")
     none = register(root, app)
     assert isinstance(none.exception, VaultError) and "--agent" in str(none.exception)
+    assert f"run `python3 {root / 'om.py'} register {app} --agent claude`" in str(none.exception)
     os.chmod(tmp_path / "bin" / "gemini", 0o755)
     (closed_world / ".codex").mkdir()
     (app / ".cursor").mkdir()
@@ -243,15 +244,25 @@ def test_a_users_linked_settings_stay_a_link(root: Path, closed_world: Path, tmp
         ({"AGENTS.md": "# a\n", "CLAUDE.md": "@AGENTS.md\n"}, "claude", ["AGENTS.md"]),
         ({"AGENTS.md": "# a\n", "CLAUDE.md": "# c\n"}, "claude", ["AGENTS.md", "CLAUDE.md"]),
         ({"AGENTS.md": "# a\n", "CLAUDE.md": "# c\n"}, "codex", ["AGENTS.md"]),
+        ({"CLAUDE.md": "# c\n"}, "codex", ["AGENTS.md"]),
+        ({"CLAUDE.md": "# c\n"}, "claude,codex", ["AGENTS.md", "CLAUDE.md"]),
+        ({"CLAUDE.md": "# c\n@./AGENTS.md\n"}, "claude,cursor", ["AGENTS.md"]),
+        ({"CLAUDE.md": "@AGENTS.md\n"}, "claude", ["AGENTS.md"]),
+        ({}, "gemini", ["GEMINI.md"]),
+        ({}, "claude,gemini", ["AGENTS.md", "GEMINI.md"]),
+        ({"CLAUDE.md": "# c\n"}, "gemini", ["GEMINI.md"]),
+        ({"GEMINI.md": "@AGENTS.md\n"}, "gemini", ["AGENTS.md"]),
+        ({"CLAUDE.md": "# c\n", ".gemini/settings.json": '{"context": {"fileName": ["AGENTS.md"]}}'},
+         "claude,gemini", ["AGENTS.md", "CLAUDE.md"]),
     ],
-)
+)  # fmt: skip
 def test_the_section_goes_where_agents_look(
     tmp_path: Path, root: Path, files: Mapping[str, str], agents: str, written: list[str]
 ) -> None:
     app = write_tree(repo(tmp_path / "app"), files)
     before = tree(app)
     register(root, app, "--agent", agents, "--trigger", "money", "--trigger", "time")
-    found = [name for name in ("AGENTS.md", "CLAUDE.md") if "om-vault:start" in text_of(app / name)]
+    found = [name for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md") if "om-vault:start" in text_of(app / name)]
     assert found == written
     assert "- money\n- time\n" in text_of(app / written[0])
     unregister(root, app)
@@ -381,6 +392,75 @@ def test_a_linked_worktree_gets_its_own_files_and_its_main_repositorys_name(tmp_
     assert ".mcp.json" not in git(tmp_path / "wt", "status", "--porcelain")
     assert unregister(root, tmp_path / "wt" / "deep").exit_code == 0
     assert not (tmp_path / "wt" / ".mcp.json").exists()
+
+
+@pytest.mark.parametrize("left", ["app", "wt"])
+def test_what_folders_of_one_repository_share_stays_until_the_last_is_taken_back(
+    tmp_path: Path, root: Path, left: str
+) -> None:
+    app, other = repo(tmp_path / "app"), tmp_path / "wt"
+    git(app, "worktree", "add", "-q", str(other))
+    exclude = app / ".git" / "info" / "exclude"
+    before = exclude.read_bytes()
+    register(root, app, "--agent", "claude,gemini")
+    register(root, other, "--agent", "claude,codex")
+    (row,) = json.loads(run(root, projects_command.command, "--json").output)["projects"]
+    assert "2 folders" in row["evidence"] and row["agents"] == ["claude", "gemini", "codex"]
+    gone, kept = (other, app) if left == "app" else (app, other)
+    assert unregister(root, gone).exit_code == 0
+    assert not any(word in git(kept, "status", "--porcelain") for word in (".mcp.json", ".codex", ".gemini"))
+    mine = {"app": "/.gemini/settings.json", "wt": "/.codex/config.toml"}
+    lines = exclude.read_text().splitlines()
+    assert "/.mcp.json" in lines and mine[left] in lines and len(set(mine.values()) & set(lines)) == 1
+    (row,) = json.loads(run(root, projects_command.command, "--json").output)["projects"]
+    assert sorted(row["agents"]) == sorted(["claude", mine[left].split("/")[1][1:]])
+    assert unregister(root, kept).exit_code == 0
+    assert exclude.read_bytes() == before and record.load(str(root)) == {}
+
+
+def test_a_worktree_that_was_deleted_no_longer_holds_a_line(tmp_path: Path, root: Path) -> None:
+    import shutil
+
+    app, other = repo(tmp_path / "app"), tmp_path / "wt"
+    git(app, "worktree", "add", "-q", str(other))
+    before = (app / ".git/info/exclude").read_bytes()
+    for folder in (app, other):
+        register(root, folder, "--agent", "claude")
+    shutil.rmtree(other)
+    for folder in (other, app):
+        assert unregister(root, folder).exit_code == 0
+    assert (app / ".git/info/exclude").read_bytes() == before and record.load(str(root)) == {}
+
+
+def test_a_line_that_went_missing_comes_back_with_the_next_registration(tmp_path: Path, root: Path) -> None:
+    app = repo(tmp_path / "app")
+    register(root, app, "--agent", "claude")
+    (app / ".git/info/exclude").write_text("")
+    assert ".mcp.json" in git(app, "status", "--porcelain")
+    register(root, app, "--agent", "claude")
+    assert ".mcp.json" not in git(app, "status", "--porcelain")
+
+
+@pytest.mark.parametrize("name", ["bad name/..", "a/b", "a\\b", "two\nlines", "..", " "])
+def test_a_name_that_would_have_to_be_changed_is_refused(tmp_path: Path, root: Path, name: str) -> None:
+    app = repo(tmp_path / "app")
+    done = register(root, app, "--agent", "claude", "--as", name)
+    assert isinstance(done.exception, VaultError) and f"{name!r} cannot be a project's name" in str(done.exception)
+    assert not (app / ".mcp.json").exists() and not projects.load(str(root)).entries
+
+
+def test_a_name_is_said_as_it_is_kept(tmp_path: Path, root: Path) -> None:
+    app = repo(tmp_path / "app")
+    assert "goes by atlas core" in register(root, app, "--agent", "claude", "--as", "Atlas Core").output
+    assert "goes by" not in register(root, app, "--agent", "claude", "--as", "atlas").output
+
+
+def test_under_another_name_the_agents_go_with_the_folder(tmp_path: Path, root: Path) -> None:
+    app = repo(tmp_path / "app")
+    register(root, app, "--agent", "claude,codex")
+    register(root, app, "--agent", "claude", "--as", "atlas")
+    known = projects.load(str(root)).entries
+    assert known["app"].agents == [] and sorted(known["atlas"].agents) == ["claude", "codex"]
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,9 @@ def test_a_file_of_another_form_is_left_alone_and_the_hooks_are_shown(
 def test_paths_of_this_machine_stay_out_of_commits_and_the_portable_form_may_go_in(root: Path, app: Path) -> None:
     assert register(root, app, "--agent", AGENTS, "--hooks").exit_code == 0
     assert not [
-        line for line in git(app, "status", "--porcelain").splitlines() if "AGENTS.md" not in line and "src" not in line
+        line
+        for line in git(app, "status", "--porcelain").splitlines()
+        if line[3:] not in ("AGENTS.md", "GEMINI.md", "src/")
     ]
     assert unregister(root, app).exit_code == 0
     assert register(root, app, "--agent", AGENTS, "--hooks", "--portable").exit_code == 0

@@ -57,7 +57,10 @@ def command(  # type: ignore[no-untyped-def]
     folder = None if user else plan.working_tree(path, exact=bool(name))
     chosen = list(dict.fromkeys(chosen)) or clients.found(folder, os.environ)
     if not chosen:
-        raise VaultError(f"no agent's settings or command were found: name one with --agent ({', '.join(AGENTS)})")
+        raise VaultError(
+            f"no agent's settings or command were found: name those you use ({', '.join(AGENTS)}) with --agent; for "
+            f"Claude Code, run `{_again(session, path, 'claude')}`"
+        )
     known = {"name": name, "same": same, "platforms": platforms, "agents": chosen}
     project, bound = None, False
     if folder:
@@ -68,6 +71,8 @@ def command(  # type: ignore[no-untyped-def]
     )
     if folder and former and former != project and former in projects.load(session.root).entries:
         ahead.notes.append(f"what was remembered for {former} stays with that name: {project} starts without it")
+    if name and project != name:
+        ahead.notes.append(f"it goes by {project}: a name tells neither case nor spaces at its ends")
     if folder and any("codex" in change.agents for change in ahead.real()):
         ahead.notes.append("Codex reads a project's configuration only after you have trusted its folder")
     if not _changes.agreed(ahead, bound, dry_run=dry_run, yes=yes, quiet=as_json):
@@ -77,3 +82,17 @@ def command(  # type: ignore[no-untyped-def]
             binding.register(session.root, folder, **known)
         plan.apply(session.root, ahead)
     _changes.report(ahead, project, bound, dry_run=dry_run, as_json=as_json, verb="registered")
+
+
+def _again(session, path: str | None, agent: str) -> str:  # type: ignore[no-untyped-def]
+    """The command to run, with `agent` named."""
+    import shlex
+
+    from vaultbridge.cli import _changes
+
+    code = _changes.code(session)
+    door = "om.py" if os.path.realpath(os.curdir) == os.path.realpath(code) else os.path.join(code, "om.py")
+    words = ["python3", door, "register", path or "--user", "--agent", agent]
+    if os.path.realpath(session.root) != os.path.realpath(code):
+        words += ["--vault", session.root]
+    return shlex.join(words)

@@ -20,13 +20,15 @@ def command(session, path, user, dry_run, yes, as_json) -> None:  # type: ignore
     The project's name stays bound to its repository, because its memories do.
     """
     from vaultbridge.cli import _changes
-    from vaultbridge.registration import plan, record
+    from vaultbridge.registration import known, plan, record
     from vaultcore import binding, identity
 
     if bool(path) == user:
         raise click.UsageError("give the PATH of a repository, or --user")
     folder = None if user else os.path.realpath(os.path.expanduser(path))
-    scopes = {entry.get("scope") for entry in record.load(session.root).values()}
+    scopes = {
+        scope for entry in record.load(session.root).values() for scope in (entry.get("scope"), *record.lines(entry))
+    }
     if folder and folder not in scopes and os.path.isdir(folder):
         folder = plan.working_tree(folder, exact=False)
     back = plan.unregistration(session.root, folder, os.environ)
@@ -36,5 +38,6 @@ def command(session, path, user, dry_run, yes, as_json) -> None:  # type: ignore
     if not dry_run:
         plan.apply(session.root, back, undo=True)
         if project:
-            binding.unregister(session.root, project, back.agents)
+            elsewhere = known.registered(session.root).get(project, {}).values()  # a worktree, a second clone
+            binding.unregister(session.root, project, set(back.agents).difference(*elsewhere))
     _changes.report(back, project, bool(back.gone), dry_run=dry_run, as_json=as_json, verb="unregistered")

@@ -14,11 +14,14 @@ def projects(root: str) -> tuple[list[dict[str, Any]], str]:
     memories (how many name the project; None when the index cannot say)."""
     known = bindings.load(root)
     counts = _memories(root)
+    here = registered(root)
     rows = []
     for name, entry in sorted(known.entries.items()):
         evidence = [*entry.remotes, *(f"root commit {commit[:12]}" for commit in entry.roots)]
-        if entry.paths:
-            evidence.append(f"{len(entry.paths)} folder{'s' if len(entry.paths) > 1 else ''}")
+        # a linked worktree is recognised by its main working tree: only the registration knows its folder
+        folders = len({*entry.paths, *(known.hash(folder) for folder in here.get(name, ()))})
+        if folders:
+            evidence.append(f"{folders} folder{'s' if folders > 1 else ''}")
         rows.append(
             {
                 "name": name,
@@ -33,6 +36,28 @@ def projects(root: str) -> tuple[list[dict[str, Any]], str]:
             }
         )
     return rows, known.problem
+
+
+def registered(root: str) -> dict[str, dict[str, set[str]]]:
+    """Project -> its registered folders on this machine -> the agents that a file there was written for."""
+    from vaultbridge.registration import record
+    from vaultcore import identity
+    from vaultcore.errors import VaultError
+
+    found: dict[str, dict[str, set[str]]] = {}
+    try:
+        entries = record.load(root)
+    except VaultError:  # registering and taking back say so
+        return found
+    folders: dict[str, set[str]] = {}
+    for entry in entries.values():
+        for scope in {str(entry.get("scope")), *record.lines(entry)} - {"user"}:
+            folders.setdefault(scope, set()).update(record.words(entry, "agents"))
+    for folder, agents in folders.items():
+        name = identity.resolve(root, None, [identity.Claim("flag", folder)]).claimed
+        if name:
+            found.setdefault(name, {})[folder] = agents
+    return found
 
 
 def line(row: dict[str, Any]) -> str:

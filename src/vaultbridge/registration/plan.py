@@ -6,12 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vaultbridge.registration import clients, files, hooks, record, section
+from vaultbridge.registration import clients, exclusion, files, hooks, record, section
 from vaultbridge.registration.command import VARIABLE, Command
 from vaultcore import repository
 from vaultcore.errors import VaultError
-
-_EXCLUDE_HEAD = "# om-vault: these hold paths of this machine"
 
 
 @dataclass
@@ -24,6 +22,7 @@ class Plan:
     snippets: list[tuple[str, str]] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
     gone: dict[str, files.Change] = field(default_factory=dict)  # what a record says and the disk no longer has
+    needed: dict[str, list[str]] = field(default_factory=dict)  # lines of a file that several folders share
 
     def text(self, path: str) -> str | None:
         """The file as it will be, "" when there is none; None when it is no UTF-8 text."""
@@ -75,7 +74,7 @@ def registration(
             _write_hooks(plan, folder, agents, command)
         _write_section(plan, folder, agents, triggers)
         if not command.portable:
-            _exclude(plan, folder)
+            exclusion.add(plan, folder)
     if command.portable:
         plan.notes.append(f"set {VARIABLE} to the vault's folder where the clients start, in your shell's profile say")
     return plan
@@ -87,8 +86,13 @@ def unregistration(root: str, folder: str | None, env: Mapping[str, str]) -> Pla
     plan = Plan(folder or "user")
     entries = record.load(root)
     for path, entry in entries.items():
-        if entry.get("scope") == plan.scope:
-            plan.agents += [agent for agent in record.words(entry, "agents") if agent not in plan.agents]
+        lines = record.lines(entry)
+        if plan.scope not in lines if lines else entry.get("scope") != plan.scope:
+            continue
+        plan.agents += [agent for agent in record.words(entry, "agents") if agent not in plan.agents]
+        if len(lines) > 1:
+            exclusion.remove(plan, path, lines)
+        else:
             _restore(plan, path, entry)
     for name, client in clients.CLIENTS.items():
         path = clients.path(client, folder, env)
@@ -102,7 +106,7 @@ def unregistration(root: str, folder: str | None, env: Mapping[str, str]) -> Pla
         for path in (one for agent in hooks.AGENTS for one in hooks.paths(agent, folder)):
             if path not in plan.changes and os.path.isfile(path) and hooks.registered(plan.text(path) or ""):
                 _strip(plan, path, created=False)
-        for name in ("AGENTS.md", "CLAUDE.md"):
+        for name in section.FILES:
             path = os.path.join(folder, name)
             if path not in plan.changes and os.path.isfile(path) and section.START in (plan.text(path) or ""):
                 _strip(plan, path, created=False)
@@ -124,8 +128,10 @@ def apply(root: str, plan: Plan, undo: bool = False) -> None:
                 if not undo:
                     record.note(entries, plan.scope, change, made)
                     record.save(root, entries)
+            for path, lines in plan.needed.items():
+                record.share(entries, plan.scope, path, lines, plan.changes.get(path))
             if undo:
-                for path in [*plan.changes, *plan.gone]:
+                for path in [one for one in (*plan.changes, *plan.gone) if one not in plan.needed]:
                     entry = entries.pop(path, {})
                     folders += record.words(entry, "folders")
         finally:
@@ -220,68 +226,10 @@ def _write_section(plan: Plan, folder: str, agents: list[str], triggers: list[st
             plan.snippets.append((path, section.put("", folder, triggers)))
 
 
-def _exclude(plan: Plan, folder: str) -> None:
-    """Keep files with this machine's path out of commits: through .git/info/exclude, which is nobody else's."""
-    place = repository.place(folder)
-    names = sorted({path for path, change in plan.changes.items() if change.agents and change.before != change.after})
-    if place is None or not names:
-        return
-    top = next((at for at in _upwards(folder) if os.path.lexists(os.path.join(at, ".git"))), None)
-    if top is None:
-        return
-    relatives = [os.path.relpath(path, top).replace(os.sep, "/") for path in names]
-    tracked = _tracked(top, relatives)
-    lines = []
-    for path, relative in zip(names, relatives, strict=True):
-        if tracked is None or relative in tracked:
-            plan.notes.append(
-                f"{path} holds a path of this machine and "
-                + ("may be tracked by git" if tracked is None else "is tracked by git")
-                + ": do not commit it, or register with --portable"
-            )
-        else:
-            lines.append("/" + "".join("\\" + c if c in "*?[\\ " else c for c in relative))
-    if not lines:
-        return
-    if place.git is None:
-        plan.notes.append(f"{top} has its git folder elsewhere: keep {', '.join(lines)} out of commits yourself")
-        return
-    path = os.path.join(place.git, "info", "exclude")
-    if not repository.inside(os.path.realpath(path), os.path.realpath(place.git)):
-        return
-    text = plan.text(path)
-    missing = [line for line in lines if text is not None and line not in text.splitlines()]
-    if text is None or not missing:
-        return
-    gap = "" if not text or text.endswith("\n") else "\n"
-    head = [] if _EXCLUDE_HEAD in text else [_EXCLUDE_HEAD]
-    plan.write(path, text + gap + "\n".join([*head, *missing]) + "\n")
-
-
-def _tracked(top: str, relatives: list[str]) -> set[str] | None:
-    """Those of `relatives` that git tracks in `top`; None when git cannot say."""
-    import subprocess
-
-    command = ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files", "-z", "--", *relatives]
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    try:
-        done = subprocess.run(command, cwd=top, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return set(done.stdout.decode("utf-8", "replace").split("\0")) if done.returncode == 0 else None
-
-
 def _contained(path: str, folder: str | None) -> None:
     """A project's file must lie in the project: a link in it is somebody else's choice of what we write to."""
     if folder and not repository.inside(os.path.realpath(path), os.path.realpath(folder)):
         raise clients.Unsuitable("it is a link that leaves the repository")
-
-
-def _upwards(folder: str) -> list[str]:
-    found = [os.path.realpath(folder)]
-    while os.path.dirname(found[-1]) != found[-1]:
-        found.append(os.path.dirname(found[-1]))
-    return found
 
 
 def working_tree(path: str, exact: bool) -> str:
@@ -294,4 +242,4 @@ def working_tree(path: str, exact: bool) -> str:
         return real
     place = repository.place(real)
     limit = place.chain if place else []
-    return next((at for at in _upwards(real)[: len(limit)] if os.path.lexists(os.path.join(at, ".git"))), real)
+    return next((at for at in exclusion.upwards(real)[: len(limit)] if os.path.lexists(os.path.join(at, ".git"))), real)

@@ -69,7 +69,9 @@ def note(entries: dict[str, Entry], scope: str, change: files.Change, folders: l
         first = original(old, before)
         known = first is not None
         before = first if known else before  # unknown: it was edited where we wrote, only our entries can be taken out
+    shared = {"lines": old["lines"]} if "lines" in old else {}
     entries[change.path] = {
+        **shared,
         "scope": scope,
         "created": created,
         "folders": [*words(old, "folders"), *folders],
@@ -78,6 +80,31 @@ def note(entries: dict[str, Entry], scope: str, change: files.Change, folders: l
         "after": files.digest(change.after),
         "patch": files.Patch.between(before or b"", change.after).to_json(),
     }
+
+
+def lines(entry: Entry) -> dict[str, list[str]]:
+    """Of a file that several folders share: which of our lines each of them needs. Empty for every other file."""
+    value = entry.get("lines")
+    shared = value if isinstance(value, dict) else {}
+    return {str(scope): [str(line) for line in needed] for scope, needed in shared.items() if isinstance(needed, list)}
+
+
+def share(entries: dict[str, Entry], scope: str, path: str, needed: list[str], change: files.Change | None) -> None:
+    """Record which lines of `path` the folder `scope` needs; with none, it needs the file no longer, and `change` (if
+    there was one) took out what nobody else needs. Lines that somebody else wrote are not ours to record."""
+    entry = entries.get(path)
+    patch = entry.get("patch") if entry else None
+    if entry is None or not isinstance(patch, dict):
+        return
+    ours = files.Patch.from_json(patch).inserted.decode("utf-8", "replace").splitlines()
+    held = lines(entry) or {str(entry.get("scope")): [line for line in ours if line.startswith("/")]}
+    if needed:
+        held[scope] = [line for line in ours if line in needed or line in held.get(scope, ())]
+    else:
+        held.pop(scope, None)
+        if change is not None and held:
+            note(entries, next(iter(held)), change, [])
+    entries[path] = {**entries[path], "scope": next(iter(held), scope), "lines": held}
 
 
 def words(entry: Entry, key: str) -> list[str]:

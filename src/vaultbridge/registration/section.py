@@ -1,4 +1,4 @@
-"""The consult-the-vault section in a repository's AGENTS.md or CLAUDE.md: between markers, twelve lines at most."""
+"""The consult-the-vault section in AGENTS.md, CLAUDE.md or GEMINI.md: between markers, twelve lines at most."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 
 from vaultbridge.registration.triggers import phrase, triggers
 
+FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 START, END = "<!-- om-vault:start -->", "<!-- om-vault:end -->"
 _BLOCK = re.compile(re.escape(START) + r".*?" + re.escape(END), re.S)
 _HEAD = (
@@ -23,17 +24,47 @@ _MOST = 5
 
 
 def targets(folder: str, agents: list[str]) -> list[str]:
-    """The files that get the section: AGENTS.md, or CLAUDE.md where only that exists; both where Claude Code would not
-    come across the first one."""
-    plain, claude = os.path.join(folder, "AGENTS.md"), os.path.join(folder, "CLAUDE.md")
-    if not os.path.lexists(claude):
-        return [plain]
-    if not os.path.lexists(plain):
-        return [claude]
-    if "claude" not in agents or os.path.realpath(plain) == os.path.realpath(claude):
-        return [plain]
-    with open(claude, "rb") as handle:
-        return [plain] if b"@AGENTS.md" in handle.read(1_000_000) else [plain, claude]
+    """The files that get the section, so that each of `agents` reads it, and reads it once.
+
+    AGENTS.md for every agent that reads it: for Claude Code when there is no CLAUDE.md or that imports it, for Gemini
+    when its settings name it or GEMINI.md imports it. Else their own file. An AGENTS.md that exists always gets it.
+    """
+    plain, claude, gemini = (os.path.join(folder, name) for name in FILES)
+    apart = []
+    if "claude" in agents and os.path.lexists(claude) and not _imports(claude, plain):
+        apart.append(claude)
+    if "gemini" in agents and not (_imports(gemini, plain) or _gemini_reads_it(folder)):
+        apart.append(gemini)
+    needed = any(agent not in ("claude", "gemini") for agent in agents) or len(apart) < len(
+        {"claude", "gemini"}.intersection(agents)
+    )
+    return [plain, *apart] if needed or os.path.lexists(plain) else apart
+
+
+def _imports(path: str, plain: str) -> bool:
+    """Whether who reads `path` reads AGENTS.md with it: an import, or the very same file."""
+    if os.path.realpath(path) == os.path.realpath(plain):
+        return True
+    try:
+        with open(path, "rb") as handle:
+            return bool(re.search(rb"(?<![\w`])@(?:\./)?AGENTS\.md\b", handle.read(1_000_000)))
+    except OSError:
+        return False
+
+
+def _gemini_reads_it(folder: str) -> bool:
+    """Whether a Gemini in `folder` is told to read AGENTS.md; a project's settings come before the user's."""
+    from vaultbridge.registration import jsonc
+
+    for base in (folder, os.path.expanduser("~")):
+        try:
+            with open(os.path.join(base, ".gemini", "settings.json"), encoding="utf-8-sig") as handle:
+                named = jsonc.get(handle.read(1_000_000), ("context", "fileName"))
+        except (OSError, ValueError):
+            continue
+        if named is not None:
+            return "AGENTS.md" in (named if isinstance(named, list) else [named])
+    return False
 
 
 def put(text: str, folder: str, given: list[str]) -> str:
