@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,3 +50,23 @@ def test_a_second_set_up_changes_nothing(vault: Callable[..., Path]) -> None:
     done = om("refresh", "--vault", str(root))
     assert done.returncode == 0
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_a_vault_from_elsewhere_is_adopted_registered_and_searched(tmp_path: Path) -> None:
+    """Somebody's published vault, written for no tool of ours."""
+    root = tmp_path / "Notes"
+    with zipfile.ZipFile(ROOT / "tests" / "vault" / "kepano.zip") as archive:
+        archive.extractall(root)
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    repo = write_tree(tmp_path / "my-app", {"README.md": "# My app\n", "src/main.py": "print()\n"})
+    subprocess.run(["git", "init", "-q", str(repo)], check=True)
+    done = om("setup", "--vault", str(root))
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = om("register", str(repo), "--agent", "claude", "--yes", "--vault", str(root))
+    assert done.returncode == 0, done.stdout + done.stderr
+    entry = json.loads((repo / ".mcp.json").read_text())["mcpServers"]["om"]
+    assert [*entry["args"]].count("serve") == 1 and str(root) in " ".join(entry["args"])
+    found = om("search", "meeting", "--json", "--vault", str(root))
+    hits = json.loads(found.stdout)["hits"]
+    assert hits and all((root / hit["path"]).is_file() for hit in hits)
+    assert {path: path.read_bytes() for path in before} == before
