@@ -161,7 +161,7 @@ class _Reading:
 
     def number(self, schema: dict[str, Any], value: float, where: str) -> None:
         low, high = schema.get("minimum"), schema.get("maximum")
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             self.wrong("out-of-range", f"{_shown(where)} must be a finite number")
         elif (low is not None and value < low) or (high is not None and value > high):
             bounds = (

@@ -91,6 +91,7 @@ def test_null_for_an_optional_argument_is_the_same_as_leaving_it_out() -> None:
         ({"title": "t", "limit": 2.5}, "wrong-type", "`limit` must be a whole number"),
         ({"title": "t", "limit": 0}, "out-of-range", "from 1 to 50, not `0`"),
         ({"title": "t", "limit": "51"}, "out-of-range", "from 1 to 50, not `51`"),
+        ({"title": "t", "limit": 10**400}, "out-of-range", "from 1 to 50"),
         ({"title": "t", "share": -1}, "out-of-range", "at least 0"),
         ({"title": "t", "share": float("nan")}, "out-of-range", "finite"),
         ({"title": "t", "confidence": "sure"}, "not-allowed", "one of verified, inferred, unverified"),

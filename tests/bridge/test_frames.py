@@ -59,6 +59,18 @@ def test_long_frames_cost_linear_time() -> None:
     assert cost(3_600_000) < 40 * max(cost(400_000), 0.002)  # nine times the bytes; quadratic would be eighty-one
 
 
+@pytest.mark.parametrize("text", [b'\\"', b'"', b"\\", b'\\""', b"["])
+def test_the_id_is_looked_for_in_linear_time(text: bytes) -> None:
+    def cost(size: int) -> float:
+        head = b'{"method":"x","params":"' + text * (size // len(text))
+        started = time.process_time()
+        frame_id(head, head)
+        return time.process_time() - started
+
+    cost(1_000)
+    assert cost(32_000) < 64 * max(cost(2_000), 0.001)  # sixteen times the bytes; quadratic would be 256
+
+
 @pytest.mark.parametrize(
     ("head", "found"),
     [
@@ -72,6 +84,8 @@ def test_long_frames_cost_linear_time() -> None:
         (b'"id":1', None),
         (b"not json", None),
         (b'{"x":"\\"id\\":5","method":1}', None),
+        (b'{"x":"a\\",\\"id\\":5', None),
+        (b'{"x":"a\\', None),
     ],
 )
 def test_only_the_request_s_own_id_is_found(head: bytes, found: Any) -> None:

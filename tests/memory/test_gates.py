@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.memory.conftest import writer
 from vaultcore.errors import Refusal
-from vaultcore.memory import contract, reach, selection
+from vaultcore.memory import contract, reach, selection, signals
 from vaultcore.memory.memories import Memories, Writer
 from vaultcore.memory.recording import remember
 
@@ -125,6 +126,8 @@ def test_talk_about_secrets_and_markup_is_no_secret_and_no_markup(memories: Memo
         ("빌드가 항상 실패한다.", "generalised"),
         ("Сборка всегда падает.", "generalised"),
         ("The project has 1200 stars.", "volatile"),
+        ("The project has 1.200 stars.", "volatile"),
+        ("It has " + "7" * 40 + " downloads.", "volatile"),
         ("Es gibt 300 Nutzer.", "volatile"),
         ("この製品は2000人のユーザーがいる。", "volatile"),
     ],
@@ -136,6 +139,19 @@ def test_a_claim_wider_than_one_observation_is_kept_flagged_and_capped(
     assert outcome.record is not None
     assert flag in outcome.record.flags
     assert (outcome.record.confidence, outcome.record.claimed_confidence) == ("inferred", "verified")
+
+
+@pytest.mark.parametrize("text", ["9", "9.", "9 ", "always ", "\n", "user", "fails "])
+def test_the_wording_of_a_body_is_looked_at_in_linear_time(text: str) -> None:
+    def cost(size: int) -> float:
+        body = "x" + text * (size // len(text)) + "x"
+        started = time.process_time()
+        signals.flags(body)
+        signals.is_transcript(body)
+        return time.process_time() - started
+
+    cost(500)
+    assert cost(16_000) < 64 * max(cost(1_000), 0.002)  # sixteen times the text; quadratic would be 256
 
 
 @pytest.mark.parametrize(

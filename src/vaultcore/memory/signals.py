@@ -31,7 +31,7 @@ _GENERAL = tuple(
     )
 )
 _COUNTED = re.compile(
-    r"\d[\d.,  ]*\s?(?:k|m|tsd\.?|mio\.?|万|萬|천|만)?\s?(?:"
+    r"\d[\d.,  ]{0,20}\s?(?:k|m|tsd\.?|mio\.?|万|萬|천|만)?\s?(?:"
     r"(?:stars?|forks?|downloads?|users?|subscribers?|followers?|commits|contributors?|customers?|requests? per "
     r"(?:day|second))\b|"
     r"(?:sterne|nutzer|benutzer|abonnenten|kunden|aufrufe)\b|(?:étoiles|utilisateurs|abonnés|téléchargements|"
@@ -50,7 +50,7 @@ _DATED = re.compile(
     re.I,
 )
 _SPEAKER = re.compile(
-    r"^\s*(?:[*_>#-]+\s*)?(?:user|assistant|human|ai|system|claude|gemini|codex|benutzer|assistent|utilisateur|"
+    r"^[ \t]*(?:[*_>#-]+[ \t]*)?(?:user|assistant|human|ai|system|claude|gemini|codex|benutzer|assistent|utilisateur|"
     r"usuario|asistente|"
     r"ユーザー|アシスタント|用户|用戶|助手|사용자|어시스턴트|пользователь|ассистент)\s*(?:[*_]+)?\s*[:：]",
     re.I | re.M,
