@@ -37,7 +37,7 @@ def command(  # type: ignore[no-untyped-def]
     """Record TITLE with BODY (or what stands on standard input)."""
     from vaultbridge import memories
     from vaultbridge.cli import _person
-    from vaultbridge.tools.remember import report
+    from vaultbridge.tools.remember import report, strangers
     from vaultcore import binding, identity
     from vaultcore.errors import Refusal
     from vaultcore.memory.recording import remember
@@ -60,5 +60,8 @@ def command(  # type: ignore[no-untyped-def]
     except Refusal as refusal:
         bridge.audit.record("refused", caller, tool="remember", code=refusal.code)
         raise
+    unknown = strangers(session.root, caller, outcome)
+    if unknown:
+        outcome.notes.append(unknown)
     bridge.audit.record("remember", caller, path=outcome.rel, state=outcome.state)
     click.echo(report(outcome))

@@ -9,6 +9,7 @@ from . import WRITE, flag, schema, text, words
 if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
     from vaultcore.identity import Caller
+    from vaultcore.memory.record import Record
     from vaultcore.memory.recording import Outcome
 
 # what a refused call held may be a secret: the audit log keeps its length only
@@ -72,6 +73,9 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     outcome = remember(held, given, memories.writer(caller), memories.resolver(bridge, caller))
     if outcome.state == "recorded":
         bridge.written([outcome.rel, *(r.rel for r in (*outcome.superseded, *outcome.retired))])
+    unknown = strangers(bridge.root, caller, outcome)
+    if unknown:
+        outcome.notes.append(unknown)
     if caller.provisional and outcome.state == "recorded":
         outcome.notes.append(f"Your client has not said which folders are open; {caller.source} says {caller.name}.")
     return report(outcome)
@@ -81,6 +85,9 @@ def report(outcome: Outcome) -> str:
     """What was done, where it lies, whom it reaches, what it replaced, what to mend."""
     from vaultbridge.fence import flat
     from vaultbridge.recollection import reach_of
+    from vaultcore.memory import reach
+    from vaultcore.memory.facets import names_of
+    from vaultcore.memory.recording import weaker
 
     r = outcome.record
     assert r is not None
@@ -96,20 +103,67 @@ def report(outcome: Outcome) -> str:
     if r.paths:
         lines.append("paths " + ", ".join(flat(p, 100) for p in r.paths))
     for old in outcome.superseded:
-        lines.append(f"Supersedes {flat(old.title, 200)!r} ({flat(old.key, 60)}).")
+        where = f" for {names_of(r)}; elsewhere the old one still holds" if reach.foreign_narrowing(old, r) else ""
+        lines.append(f"Supersedes {named(old)}{where}.")
     for old in outcome.retired:
+        less = " and without about" if r.about and old.about else ""
         lines.append(
-            f"Retired unasked, same key: {flat(old.title, 200)!r} ({flat(old.key, 60)}). If both hold, send that "
-            f"one again with "
-            f'supersedes ["{r.key}"] and another title, or a person runs `om restore {flat(old.key, 60)}`.'
+            f"Retired unasked, {likeness(old, r)}: {named(old)}. If both hold, send that one again under another "
+            f"title{less} (timeline {flat(old.key, 60)} shows its text), or a person runs "
+            f"`om restore {flat(old.key, 60)}`."
         )
     for old in outcome.disputed:
+        why = "It seems to contradict"
+        if weaker(r, old) and likeness(old, r):
+            why = f"It is {old.confidence} and this is {r.confidence}, so this does not replace"
         lines.append(
-            f"It seems to contradict {flat(old.title, 200)!r} ({flat(old.key, 60)}): both stay and come back "
-            f"marked DISPUTED. "
+            f"{why} {named(old)}: both stay and come back marked DISPUTED. "
             f'If this replaces it, send this again with supersedes ["{flat(old.key, 60)}", "{r.key}"].'
         )
     if outcome.forced:
         lines.append("Forced past a near-duplicate; this is logged.")
     lines += [flat(note, 600) for note in outcome.notes]
     return "\n".join(lines)
+
+
+def named(r: Record) -> str:
+    """A memory as replies name it: title and id."""
+    from vaultbridge.fence import flat
+
+    return f"{flat(r.title, 200)!r} ({flat(r.key, 60)})"
+
+
+def likeness(old: Record, new: Record) -> str:
+    """What makes the two one statement to the rule that retires unasked; "" when nothing declared does."""
+    from vaultbridge.fence import flat
+    from vaultcore.memory import tables
+
+    if old.about and new.about and tables.key(old.about) == tables.key(new.about):
+        return f"same key {flat(new.about, 120)}"
+    if old.flat_title == new.flat_title and old.scope == new.scope:
+        return "same title and scope"
+    return ""
+
+
+def strangers(root: str, caller: Caller, outcome: Outcome) -> str:
+    """A sentence about projects of a new memory that nobody knows, "" when there are none: a slip of the pen there
+    reaches nobody and is not noticed."""
+    import difflib
+
+    from vaultbridge.fence import flat
+    from vaultcore import projects
+    from vaultcore.memory import record
+
+    r = outcome.record
+    held = projects.load(root)
+    if r is None or held.problem:
+        return ""
+    known = {record.name(name): name for name in (*held.entries, *caller.projects)}
+    odd = [name for name in r.projects if record.name(name) not in known]
+    if not odd:
+        return ""
+    nearest = difflib.get_close_matches(record.name(odd[0]), sorted(known), 8, 0.0)
+    what = "is no project" if len(odd) == 1 else "are no projects"
+    shown = ", ".join(flat(name, 60) for name in odd[:5])
+    rest = "; known: " + ", ".join(flat(known[n], 60) for n in nearest) if nearest else ""
+    return f"{shown} {what} the vault knows{rest}. If that is a slip, send it again with supersedes and the right name."

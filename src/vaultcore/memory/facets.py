@@ -37,6 +37,10 @@ def facets(e: Entry, explain: bool = False) -> list[str]:
             found.append(f"{mark},{told} {rivals}" if rivals else mark)
         else:
             found.append(mark)
+    if e.state == "current" and e.by:
+        for new in e.by[:3]:
+            by = f"{fence.flat(new.title, 120)!r} ({fence.flat(new.key, 60)})"
+            found.append(f"superseded for {names_of(new)} only, by {by}")
     if e.gone:
         found.append("its replacement " + ", ".join(repr(fence.flat(g, 80)) for g in e.gone[:3]) + " no longer exists")
     found.append(r.confidence + (f" (claimed {fence.flat(r.claimed_confidence, 20)})" if r.claimed_confidence else ""))
@@ -64,15 +68,19 @@ def facets(e: Entry, explain: bool = False) -> list[str]:
     return found
 
 
+def names_of(r: Record) -> str:
+    """The projects or platforms that it names, on one line."""
+    names = r.platforms if r.scope == "platform" else r.projects
+    return ", ".join(fence.flat(n, 60) for n in names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
 def reach_of(r: Record) -> str:
     """Whom it reaches, on one line."""
     if r.scope == "general":
         return "general"
-    names = r.platforms if r.scope == "platform" else r.projects
-    shown = ", ".join(fence.flat(n, 60) for n in names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     extra = (
         f"; projects: {', '.join(fence.flat(n, 60) for n in r.projects[:6])}"
         if r.scope == "platform" and r.projects
         else ""
     )
-    return f"{r.scope}: {shown}{extra}"
+    return f"{r.scope}: {names_of(r)}{extra}"

@@ -97,8 +97,12 @@ def _weigh(memories: Memories, draft: Draft, writer: Writer, new: Record, now: s
             known_here = _same(r, new, states)
             if known_here:
                 return known_here
-    replaced = comparison.keyed(memories.settings.auto_retire, new, text, held, states, writer) if not inbox else []
-    rivals = comparison.rivals(new, text, held, states, store, {r.rel for r in replaced})
+    keyed = comparison.keyed(memories.settings.auto_retire, new, text, held, states, writer) if not inbox else []
+    # hearsay does not put away what somebody saw: both stay, marked
+    stronger = [r for r in keyed if weaker(new, r)]
+    replaced = [r for r in keyed if r not in stronger]
+    rivals = comparison.rivals(new, text, held, states, store, {r.rel for r in keyed})
+    rivals = (stronger + rivals)[: comparison.MOST_RIVALS]
     if rivals:
         settled = review.settled_pairs(memories.root)
         rivals = [r for r in rivals if review.key_of("conflict", [new, r]) not in settled]
@@ -113,6 +117,11 @@ def _weigh(memories: Memories, draft: Draft, writer: Writer, new: Record, now: s
     outcome = Outcome("recorded", None, "", list(draft.notes))
     outcome.superseded, outcome.retired, outcome.disputed, outcome.forced = named, replaced, rivals, forced
     return outcome
+
+
+def weaker(new: Record, old: Record) -> bool:
+    """Whether `new` is known less well than `old`."""
+    return record.CONFIDENCE.index(new.confidence) > record.CONFIDENCE.index(old.confidence)
 
 
 def _target(store: Store, entry: str, writer: Writer) -> Record:

@@ -92,7 +92,19 @@ def standing(store: Store, reader: Reader, known_at: float | None = None) -> tup
     if reader.everything:
         superseded.update({rel: [] for rel in withheld})
         withheld = set()
+        superseded = {rel: new for rel, new in superseded.items() if not elsewhere(store.records[rel], new)}
     return superseded, withheld
+
+
+def elsewhere(r: Record, replacements: list[Record]) -> bool:
+    """Whether `r` still holds beyond what replaced it: each replacement comes from another project and is narrower."""
+    return bool(replacements) and all(reach.foreign_narrowing(r, new) for new in replacements)
+
+
+def _narrowed(store: Store, r: Record, visible: dict[str, Record]) -> list[Record]:
+    """What took the place of `r` for some of its readers, to mark it for one who sees both."""
+    here = [new for new in store.edges.effective(r) if new.rel in visible]
+    return here if elsewhere(r, here) else []
 
 
 def judged(store: Store, reader: Reader, rels: Iterable[str]) -> dict[str, str]:
@@ -176,6 +188,8 @@ def _gather(
             state, by = "disputed", disputes[rel]
         elif state == "current" and r.declared == "disputed":
             state = "disputed"
+        elif state == "current" and reader.everything and rel in edges.by:
+            by = _narrowed(store, r, visible)
         if state in ("current", "disputed") or state in wanted:
             gone = [entry for new, entry in edges.by.get(rel, ()) if new is None]
             found.entries.append(Entry(r, state, by, gone, _why(r, reader)))
