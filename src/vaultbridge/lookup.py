@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
+    from vaultcore.identity import Caller
+    from vaultcore.memory.record import Record
 
 ADDRESS = "vault://note/"
 
@@ -24,8 +26,9 @@ class Found:
         self.block = block
 
 
-def find(bridge: Bridge, name: str) -> Found:
-    """The note called `name`; Refusal `no-such-note` or, with the candidates' paths, `ambiguous`."""
+def find(bridge: Bridge, name: str, caller: Caller | None = None) -> Found:
+    """The note called `name`; Refusal `no-such-note` or, with the candidates' paths, `ambiguous`. One that names a
+    memory which reaches `caller` says so."""
     from vaultbridge.fence import flat
     from vaultcore import exposure
     from vaultcore.errors import Refusal
@@ -44,12 +47,32 @@ def find(bridge: Bridge, name: str) -> Found:
         if rels:
             shown = ", ".join(flat(rel, 120) for rel in rels[:10])
             raise Refusal("ambiguous", f"{len(rels)} notes are called {flat(part, 120)!r}", f"give one path: {shown}")
+    held = memory(bridge, caller, wanted) if caller else None
+    if held is not None:
+        raise Refusal(
+            "is-a-memory",
+            f"{flat(wanted, 160)!r} is a memory, no note",
+            f"`timeline` {flat(held.key, 60)} shows it whole, `recall` what reaches you",
+        )
     raise Refusal(
         "no-such-note",
         f"no note {flat(wanted, 160)!r} that you may read",
         suggestion(bridge, wanted),
         {"name": wanted[:300]},
     )
+
+
+def memory(bridge: Bridge, caller: Caller, name: str) -> Record | None:
+    """The memory that `name` (id, path, file name or title) means to `caller`, None when it is served none of it."""
+    from vaultbridge import memories
+    from vaultcore.memory import selection
+
+    store = memories.of(bridge).open()
+    with store.lock:
+        at = next((rel for rel in (name, name + ".md") if rel in store.records), None)
+        named = [store.records[at]] if at else store.names.find(name)
+        states = selection.judged(store, memories.reader(caller), [r.rel for r in named])
+        return next((r for r in named if r.rel in states), None)
 
 
 def bare(name: str) -> str:

@@ -83,7 +83,9 @@ def gather(bridge: Bridge, caller: Caller, name: str, value: str) -> str:
         if module is None:
             continue
         try:
-            found.append(module.run(bridge, caller, {"query": value, "limit": 5}))
+            # recall tells of the memories: the search beside it is for the notes
+            only = {"notes_only": True} if tool == "search" else {}
+            found.append(module.run(bridge, caller, {"query": value, "limit": 5, **only}))
         except VaultError as error:
             found.append(f"({tool}: {error})")
         except Exception as error:  # the first look is a courtesy: the task stands without it

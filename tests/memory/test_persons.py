@@ -198,7 +198,7 @@ def test_context_groups_memories_and_notes_and_names_why_each_matched(vault: Vau
         )
         assert "Open src/a.py, then check: 1 of 1 file changed since 2026-03-01" in text
         assert "src holds src/a.py" in text
-        assert "6 that reach you declare paths" in bridge.call("context", paths=["docs/x.md"])[0]
+        assert "6 memories and notes that reach you name files" in bridge.call("context", paths=["docs/x.md"])[0]
         assert bridge.call("context", paths=["../other/x.py"])[1]
 
 

@@ -44,7 +44,7 @@ OVER = frozenset(
 class Item:
     """One memory or note about a path."""
 
-    __slots__ = ("name", "title", "path", "date", "says", "match", "known", "scopes", "mark")
+    __slots__ = ("name", "title", "path", "date", "says", "match", "known", "scopes", "facets")
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class Item:
         match: Match,
         known: float,
         scopes: list[str],
-        mark: str = "",
+        facets: str = "",
     ) -> None:
         self.name, self.title, self.path, self.date, self.says = name, title, path, date, says
-        self.match, self.known, self.scopes, self.mark = match, known, scopes, mark
+        self.match, self.known, self.scopes, self.facets = match, known, scopes, facets
 
 
 def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
@@ -81,9 +81,7 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     mark = fence.tag()
     total = sum(map(len, groups.values()))
     named = ", ".join(fence.flat(p, 100) for p in wanted[:10])
-    reply = [
-        f"{total} about {named}" if total else f"Nothing is about {named}: {declared} that reach you declare paths."
-    ]
+    reply = [f"{total} about {named}" if total else nothing(named, declared)]
     for name, items in groups.items():
         if not items:
             continue
@@ -95,16 +93,26 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
                     "about", mark, fence.flat(item.says, 300),
                     title=fence.flat(item.title, 200), id=fence.flat(item.name, 120), path=fence.flat(item.path, 300),
                     date=fence.flat(item.date, 20), why=fence.flat(item.match.why(), 200),
-                    state=item.mark or None, check=fence.flat(told, 300) if told else None,
+                    facets=item.facets or None, check=fence.flat(told, 300) if told else None,
                 )
             )  # fmt: skip
     return "\n".join(reply)
 
 
+def nothing(named: str, declared: int) -> str:
+    """The answer when nothing matched: whether anything could have."""
+    told = f"The vault knows nothing about {named}. "
+    if not declared:
+        return told + "No memory or note that reaches you names any file."
+    if declared == 1:
+        return told + "1 memory or note that reaches you names files, but not these."
+    return told + f"{declared} memories and notes that reach you name files, but not these."
+
+
 def from_memories(bridge: Bridge, caller: Caller, wanted: list[str], groups: dict[str, list[Item]]) -> int:
     """Add the memories about `wanted`; returns how many that reach the caller declare paths at all."""
     from vaultbridge import memories
-    from vaultbridge.recollection import STATES
+    from vaultbridge.recollection import facets
     from vaultcore.memory import covering, selection
 
     store = memories.of(bridge).open()
@@ -115,11 +123,9 @@ def from_memories(bridge: Bridge, caller: Caller, wanted: list[str], groups: dic
         declared += bool(r.paths)
         match = covering.of_memory(r, reader, wanted)
         if match:
-            mark = STATES.get(e.state, "")
-            if e.by and mark:
-                mark += f", the other is {e.by[0].title[:120]!r} ({e.by[0].key})"
+            told = " · ".join(facets(e))[:1_500]
             groups["current rules"].append(
-                Item(r.key, r.title, r.rel, r.date, r.description or r.body, match, r.known, r.paths, mark)
+                Item(r.key, r.title, r.rel, r.date, r.description or r.body, match, r.known, r.paths, told)
             )
     return declared
 

@@ -29,7 +29,7 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     from vaultbridge.lookup import find
 
     bridge.refresh()
-    rel = find(bridge, arguments["note"]).rel
+    rel = find(bridge, arguments["note"], caller).rel
     around = neighbours(bridge, rel)
     mark = tag()
     reply = [frame("note", mark, head(bridge, rel), path=rel)]

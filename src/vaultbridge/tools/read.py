@@ -39,7 +39,7 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
 
     if arguments.get("section") and arguments.get("block"):
         raise Refusal("two-parts", "both `section` and `block` were given", "ask for one of them")
-    found = find(bridge, arguments["note"])
+    found = find(bridge, arguments["note"], caller)
     note = notes.read(bridge.root, found.rel)
     part, first, last, of = choose(
         note, arguments.get("section") or found.heading, arguments.get("block") or found.block

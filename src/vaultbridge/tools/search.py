@@ -45,6 +45,8 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         raise Refusal("empty-query", "the query holds no words", "say what to look for, e.g. a title or a question")
     folder, tag = arguments.get("folder"), arguments.get("tag")
     include = tuple(arguments.get("include", ()))
+    # memories lie in no folder; the prompts, which recall them beside it, ask for notes only
+    apart = folder or tag or arguments.get("notes_only")
     answer = search.search(
         bridge,
         caller,
@@ -53,7 +55,7 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         folder=folder,
         tag=tag,
         include=include,
-        memories=lambda words, limit: [] if folder or tag else memories.hits(bridge, caller, words, include),
+        memories=lambda words, limit: [] if apart else memories.hits(bridge, caller, words, include),
     )
     return word(answer, query) + nowhere(bridge, folder)
 

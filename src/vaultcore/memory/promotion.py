@@ -76,9 +76,9 @@ def serve(
         found = find(name)
         decision = exposure.readable(manifest, policy, found) if found else decision
     if not decision.ok or decision.rel is None:
-        if decision.reason == "missing" and policy.admits(rel):
-            return Served(None, "missing", f"STALE: promoted into {name[:120]!r}, which is not there")
-        return Served(None, "withheld", f"promoted into {name[:120]!r}, which is not exposed")
+        # one label for both: whoever reads it must not learn that a note it may not see is there
+        label = f"STALE: promoted into {name[:120]!r}, which is not there or not exposed"
+        return Served(None, "missing" if decision.reason == "missing" and policy.admits(rel) else "withheld", label)
     held = cache if cache is not None else {}
     if decision.rel not in held:
         try:
