@@ -37,7 +37,7 @@ def loads(text: str) -> Any:
     def scan() -> Any:
         try:
             value, end = make_scanner(options)(body, 0)
-        except StopIteration:
+        except (StopIteration, SystemError):  # the scanner alone reports some ends of text as neither
             raise ValueError("not JSON") from None
         if end != len(body):
             raise ValueError("more than one JSON value")

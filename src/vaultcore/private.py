@@ -6,10 +6,14 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from vaultcore.markdown import Document
     from vaultcore.properties import Properties
 
 _YES = ("true", "yes", "on", "1", "1.0", "y")
 _TAG = re.compile(r"(?i)#*private(?:/.*)?$")
+_SPOKEN = re.compile(r"(?i)(?<!\S)#private(?![\w-])")
+IN_BODY = "#private in the text never withholds a note"
+MEND = "put `private` into the tags of its properties"
 
 
 def why_private(props: Properties) -> str | None:
@@ -28,6 +32,19 @@ def why_private(props: Properties) -> str | None:
         first = props.problems[0].sentence() if props.problems else "they are broken"
         return f"its properties cannot be read whole ({first})"
     return None
+
+
+def is_tag(tag: str) -> bool:
+    """Whether this is the tag that withholds a note, or one nested in it."""
+    return bool(_TAG.match(tag.strip()))
+
+
+def line_in_body(document: Document) -> int:
+    """The line (from 1) of the first `#private` in a note's text, where it does nothing; 0 without one."""
+    if not any(is_tag(tag) for tag in document.tags):
+        return 0
+    found = _SPOKEN.search(document.clean, document.body)
+    return document.clean.count("\n", 0, found.start()) + 1 if found else document.body_line
 
 
 def _yes(value: object) -> bool:

@@ -52,7 +52,7 @@ def test_briefing_hint_and_warning_reach_the_model_and_the_stop_message_the_pers
     clone(bench)
     run = talk(bench, "We decided to wait.", [writing(bench, "org/A.md", BARE), {"text": "all done"}])
     sent = run.sent()
-    for part in ("This is the om vault proj.", "MARK-goal", "(om briefing: "):
+    for part in ("This is the om vault in the folder proj.", "MARK-goal", "(om briefing: "):
         assert part in sent
     assert "om: this message may hold something for the vault" in sent and "- Decision: " in sent
     assert "org/A.md:" in sent and "no properties: the note must start with" in sent

@@ -265,6 +265,17 @@ def test_folder_and_tag_narrow_a_search(vault: Vault, options: dict[str, str], e
     assert sorted(rels(find(root, "marker", **options))) == expected
 
 
+@pytest.mark.parametrize("tag", ["private", "#Private", "private/me"])
+def test_nothing_is_found_by_the_tag_private(vault: Vault, tag: str) -> None:
+    from vaultbridge.tools.search import run
+    from vaultcore.identity import ANONYMOUS
+
+    root = vault({**OPEN, "notes/a.md": "Atlas #private/me\n", "notes/b.md": "---\ntags: [private]\n---\nAtlas\n"})
+    reply = run(Bridge(str(root)), ANONYMOUS, {"query": "Atlas", "tag": tag})
+    assert reply.startswith("0 notes") and "a.md" not in reply and "The tag private withholds notes" in reply
+    assert run(Bridge(str(root)), ANONYMOUS, {"query": "Atlas"}).startswith("1 note for")
+
+
 def test_conflict_copies_are_left_out_counted_and_on_request_last(vault: Vault) -> None:
     root = vault(
         {

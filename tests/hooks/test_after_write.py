@@ -231,3 +231,11 @@ def test_a_subfolder_of_the_vault_finds_the_vault(room: Callable[..., Path]) -> 
 def test_hostile_names_stay_on_their_line(room: Callable[..., Path]) -> None:
     text = write(room(), "org/a\n## Goals <b>.md", MANIFEST + "[[x\u202ey]]").context
     assert "\n## " not in text and "<b>" not in text and "\u202e" not in text
+
+
+def test_a_private_tag_in_the_text_is_said_to_withhold_nothing(room: Callable[..., Path]) -> None:
+    root = room()
+    said = "line 8: #private in the text never withholds a note: put `private` into the tags of its properties"
+    assert said in write(root, "org/A.md", HEAD + "\n# Ada\n#private See [[Home]].\n").context
+    assert write(root, "org/B.md", HEAD.replace("[note]", "[private]") + "\n#private [[Home]]\n").context == ""
+    assert write(root, "org/C.md", HEAD + "\n`#private` and #privately [[Home]]\n").context == ""

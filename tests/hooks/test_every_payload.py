@@ -101,3 +101,37 @@ def test_an_agent_that_nobody_knows_is_named_with_those_that_are(given: list[str
     call = [sys.executable, "-I", "-S", str(CODE / "hooks/stop.py"), *given]
     done = subprocess.run(call, input=b"{}", capture_output=True, timeout=60)
     assert done.returncode == 0 and done.stdout == b"" and b"claude, codex, gemini" in done.stderr
+
+
+DOCUMENT = '{"a": [1, -2.5e3, "x\\u00e9", true, null, {"b": {}}]}'
+TEXTS = [
+    *(DOCUMENT[:end] for end in range(len(DOCUMENT) + 1)),
+    "[",
+    '"',
+    "{]",
+    "[1,]",
+    "nul",
+    "-",
+    "{} {}",
+    "tru",
+    "\ufeff{}",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_no_json_is_a_value_error_as_with_the_json_package(text: str) -> None:
+    from vaultcore import fastjson
+
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        with pytest.raises(ValueError):
+            fastjson.loads(text)
+    else:
+        assert fastjson.loads(text) == expected
+
+
+@pytest.mark.parametrize("given", [b"{", b"[", b"", b'{"a"', b"[]", b"null"])
+def test_a_payload_that_is_cut_off_is_called_unusable(given: bytes, room: Callable[..., Path]) -> None:
+    answer = hook("session_start", room(), raw=given)
+    assert (answer.code, answer.out) == (0, "") and "no usable payload on stdin" in answer.err

@@ -48,7 +48,7 @@ def test_a_new_session_gets_every_section_in_order(agent: str, source: str | Non
     assert sections(text) == SECTIONS
     assert "[[Gotchas]]: Traps." in text and "> - Ship it" in text and "  - [ ] ship it" in text
     assert "Atlas/Retry: The retry fix" in text and "- Start (" in text
-    assert text.splitlines()[0].startswith("This is the om vault vault. Today is 20")
+    assert text.splitlines()[0].startswith("This is the om vault in the folder vault. Today is 20")
     assert re.fullmatch(r"\(om briefing: \d+\.\d kB of 9\.0 kB\)", text.splitlines()[-1])
 
 
@@ -195,7 +195,8 @@ def test_without_git_there_is_a_briefing_and_no_word_of_it(room: Callable[..., P
 def test_a_new_commit_shows_in_the_next_session(room: Callable[..., Path]) -> None:
     root = committed(room(), "First words")
     assert "- First words" in hook("session_start", root).context
-    git(root, "commit", "-q", "--allow-empty", "-m", "Second words")
+    (root / "Home.md").write_text(GOOD + "more\n")
+    git(root, "commit", "-q", "-a", "-m", "Second words")
     assert "- Second words" in hook("session_start", root).context
 
 
@@ -229,3 +230,29 @@ def test_a_section_that_cannot_be_had_costs_itself_only(room: Callable[..., Path
     root = room({".cache/session/hygiene.json": '{"version": 1, "flags": 5, "as_of": 0, "index": "", "notes": 1}'})
     text = hook("session_start", root).context
     assert "## Needs care\n(not available: " in text and "> - Ship it" in text
+
+
+def test_commits_of_the_product_are_not_what_changed_in_the_notes(room: Callable[..., Path]) -> None:
+    manifest = {
+        **json.loads(MANIFEST),
+        "user_content_roots": ["brain/", "Plain"],
+        "infrastructure": ["README.md", "src/**", "bench/", "om.py", "vault-manifest.json"],
+    }
+    root = committed(room({"vault-manifest.json": json.dumps(manifest)}), "Start")
+    for subject, paths in {
+        "Tune search": ["src/a.py", "README.md", "bench/b.md", "om.py"],
+        "Loose file": ["notes.txt"],
+        "Both kinds": ["src/a.py", "brain/Patterns.md"],
+        "Without a slash": ["Plain/x.md"],
+        "Beside the roots": ["Idea.md"],
+    }.items():
+        for path in paths:
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_text(subject)
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", subject)
+    text = hook("session_start", root).context
+    said = text.partition("## Changed in the last 48 hours")[2].partition("##")[0]
+    assert "- Both kinds (brain/Patterns.md)\n" in said and "- Beside the roots (Idea.md)\n" in said
+    assert "- Without a slash (Plain/x.md)\n" in said and "- Start (" in said
+    assert not any(word in said for word in ("Tune search", "src/", "Loose file"))

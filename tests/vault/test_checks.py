@@ -87,11 +87,25 @@ def found(root: Path, *paths: str, level: str = "") -> list[tuple[str, str, int]
         ({"vault-manifest.json": '{"nope": 1}'}, [("manifest", "vault-manifest.json", 1)]),
         (
             {
-                "vault-manifest.json": '{"user_content_roots": ["a/"], "infrastructure": ["vault-manifest.json"]}',
+                "vault-manifest.json": '{"template": "om-vault", "user_content_roots": ["a/"], '
+                '"infrastructure": ["vault-manifest.json"]}',
                 "b/x.txt": "",
             },
             [("manifest-coverage", "b/x.txt", 0)],
         ),
+        (
+            {
+                "vault-manifest.json": '{"template": "adopted", "user_content_roots": ["a"]}',
+                "LICENSE": "",
+                ".obsidian/app.json": "{}",
+            },
+            [],
+        ),
+        ({"a.md": "[[b]]\n\nnot for others #Private", "b.md": ""}, [("private-in-text", "a.md", 3)]),
+        ({"a.md": "---\ntags: [x]\n---\n#private/me [[b]]", "b.md": ""}, [("private-in-text", "a.md", 4)]),
+        ({"a.md": "---\ntags: [private]\n---\n#private [[b]]", "b.md": ""}, []),
+        ({"a.md": "---\nprivate: true\n---\n#private [[b]]", "b.md": ""}, []),
+        ({"a.md": "`#private` #privateer #private-ish [[b]]", "b.md": ""}, []),
     ],
 )
 def test_each_rule_finds_its_fault(

@@ -14,6 +14,7 @@ from vaultcore import manifest as manifests
 if TYPE_CHECKING:
     from vaultbridge.checks.snapshot import Snapshot
 
+TEMPLATE = "om-vault"  # only its updates ask whose a file is: an adopted vault belongs to its owner altogether
 OWN = re.compile(r"(?:.*/)?(?:\.git|\.cache|\.venv|\.trash|\.om|node_modules|__pycache__|\.DS_Store)(?:/.*)?")
 MOST = 20_000
 
@@ -22,7 +23,7 @@ def check(vault: Snapshot) -> Iterator[Finding]:
     """What is wrong with the manifest, and which files it leaves without an owner."""
     for problem in vault.manifest.problems:
         yield Finding(problem.path, problem.line, "manifest", problem.message, problem.fix, "error", problem.column)
-    if not os.path.exists(os.path.join(vault.root, manifests.NAME)) or not vault.manifest.get("user_content_roots"):
+    if vault.manifest.get("template") != TEMPLATE or not vault.manifest.get("user_content_roots"):
         return
     homeless = uncovered(vault.manifest, files(vault.root))
     seen: set[str] = set()

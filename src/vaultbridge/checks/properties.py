@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from vaultbridge.checks.finding import Finding
-from vaultcore import notes, requirements
+from vaultcore import notes, private, requirements
 from vaultcore.errors import VaultError
 from vaultcore.properties import as_list
 
@@ -38,6 +38,7 @@ def check(vault: Snapshot) -> Iterator[Finding]:
             yield from incomplete(vault, row)
             yield from untyped(vault, row)
             yield from tags(row)
+            yield from unheeded(vault, row)
     for rel, problem in vault.memory_rels.items():
         if problem:
             yield from unreadable(vault, rel)
@@ -113,6 +114,16 @@ def tags(row: Row) -> Iterator[Finding]:
         if bare and (re.search(r"\s", bare) or not re.search(r"[^\d/]", bare)):
             fix = "no spaces, and at least one character that is no digit"
             yield Finding(row.rel, 1, "tag-form", f"{bare[:80]!r} is not a tag for Obsidian", fix, "warning")
+
+
+def unheeded(vault: Snapshot, row: Row) -> Iterator[Finding]:
+    """A tag in the text that looks as if it kept the note from other repositories."""
+    if row.private or not any(private.is_tag(tag) for tag in row.tags):
+        return
+    document = vault.document(row.rel)
+    line = private.line_in_body(document) if document else 0
+    if line:
+        yield Finding(row.rel, line, "private-in-text", private.IN_BODY, private.MEND, "warning")
 
 
 def empty(value: object) -> bool:

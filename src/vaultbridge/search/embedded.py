@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vaultcore import text
+from vaultcore.private import is_tag
 
 from .engine import Chunk, Pointer
 
@@ -103,6 +104,8 @@ def scope(folder: str | None, tag: str | None) -> tuple[str, list[Any]]:
         values += [len(below), below]
     if tag and tag.strip("#/ "):
         folded = text.clean(tag).strip("#/ ").casefold()
+        if is_tag(folded):  # what it would find is a note that says it in its text only
+            return " and 0", []
         where += " and n.id in (select note from tags where tag=? or (tag>? and tag<?))"
         values += [folded, folded + "/", folded + "0"]
     return where, values

@@ -57,7 +57,14 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         include=include,
         memories=lambda words, limit: [] if apart else memories.hits(bridge, caller, words, include),
     )
-    return word(answer, query) + nowhere(bridge, folder)
+    return word(answer, query) + nowhere(bridge, folder) + unsearched(tag)
+
+
+def unsearched(tag: str | None) -> str:
+    """A sentence on the one tag that finds nothing on purpose."""
+    from vaultcore.private import is_tag
+
+    return "\nThe tag private withholds notes: no search finds one by it." if tag and is_tag(tag) else ""
 
 
 def nowhere(bridge: Bridge, folder: str | None) -> str:

@@ -65,7 +65,7 @@ def compose(event: Event) -> str:
     sections = [
         Section("Goals", 80, lambda: goals(event.root), f"dropped for room: read {NORTH_STAR}"),
         Section("Brain", 50, lambda: brain(event.root, facts, withheld), "dropped for room: list brain/"),
-        Section(RECENT, 40, lambda: changes(event.root, now), "dropped for room: git log", volatile=True),
+        Section(RECENT, 40, lambda: changes(event.root, values, now), "dropped for room: git log", volatile=True),
         Section(
             "Open tasks",
             70,
@@ -116,7 +116,8 @@ def fit(head: list[str], sections: list[Section], foot: list[str], budget: int) 
 
 
 def heading(root: str, known: census.Census, values: Settings, short: bool) -> list[str]:
-    title = f"This is the om vault {flat(os.path.basename(root), 60)}. Today is {time.strftime('%Y-%m-%d, %A')}."
+    name = flat(os.path.basename(root), 60)
+    title = f"This is the om vault in the folder {name}. Today is {time.strftime('%Y-%m-%d, %A')}."
     lines = [title]
     if short:
         lines.append(
@@ -180,11 +181,11 @@ def brain(root: str, facts: digest.Digest, withheld: list[str]) -> list[str]:
     return _cut(lines, 40, "brain/")
 
 
-def changes(root: str, now: float) -> list[str]:
-    commits = history.recent(root, now)
+def changes(root: str, values: Settings, now: float) -> list[str]:
+    commits = history.recent(root, now, values.words("user_content_roots"), values.words("infrastructure"))
     if commits is None:
         return []
-    return _cut([f"- {line}" for line in commits], COMMITS, "git log") or ["(nothing committed)"]
+    return _cut([f"- {line}" for line in commits], COMMITS, "git log") or ["(no commit touched your notes)"]
 
 
 def tasks(root: str, facts: digest.Digest, withheld: list[str]) -> list[str]:

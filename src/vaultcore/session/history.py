@@ -15,17 +15,20 @@ NAME = "history.json"
 HOURS = 48
 MOST = 15  # commits that are kept
 PATIENCE = 2.0  # seconds git may take while a session waits
-VERSION = 1
+READ = 200  # commits that are looked at for them: those of the template's own files are passed over
+VERSION = 2
 
 
-def recent(root: str, now: float) -> list[str] | None:
-    """Lines on the commits of the last HOURS, newest first; None where there is no git or it does not answer."""
+def recent(root: str, now: float, roots: list[str], machinery: list[str]) -> list[str] | None:
+    """Lines on the commits of the last HOURS that touched the user's own files, newest first; None where there is no
+    git or it does not answer. `roots` and `machinery`: globs of what is the user's and of what is the template's."""
     head = _head(root)
     if head is None:
         return None
     known = state.read(root, NAME)
-    if not isinstance(known, dict) or known.get("head") != head or known.get("version") != VERSION or "" in head:
-        known = {"version": VERSION, "head": head, "commits": _ask(root)}
+    mark = {"version": VERSION, "head": head, "globs": [roots, machinery]}
+    if not isinstance(known, dict) or any(known.get(key) != mark[key] for key in mark) or "" in head:
+        known = {**mark, "commits": _ask(root, roots, machinery)}
         if known["commits"] is not None:
             state.write(root, NAME, known)
     commits = known["commits"]
@@ -57,18 +60,32 @@ def _head(root: str) -> list[str] | None:
     return [own, _text(os.path.join(own, "HEAD")).strip()[:200], str(log.st_size), str(log.st_mtime_ns)]
 
 
-def _ask(root: str) -> list[list[Any]] | None:
+def owned(rel: str, roots: list[str], machinery: list[str]) -> bool:
+    """Whether a file is the user's: below one of their roots, or a note beside them that is none of the template's.
+    Where no roots are named, whatever is not the template's."""
+    from vaultcore.session.note_checks import covers
+
+    if any(covers(pattern, rel) for pattern in machinery):
+        return False
+    if not roots or ("/" not in rel and rel[-3:].lower() == ".md"):
+        return True
+    return any(covers(root if "*" in root or root == rel else root.rstrip("/") + "/", rel) for root in roots)
+
+
+def _ask(root: str, roots: list[str], machinery: list[str]) -> list[list[Any]] | None:
     from vaultcore import git
 
-    commits = git.head_changes(root, HOURS, MOST, PATIENCE)
+    commits = git.head_changes(root, HOURS, READ, PATIENCE)
     if commits is None:
         return None
-    found = []
-    for commit in commits[:MOST]:
-        paths = [flat(path, 60) for path in commit.paths[:3]]
-        more = f", {len(commit.paths) - 3} more" if len(commit.paths) > 3 else ""
-        line = f"{flat(commit.subject, 100)} ({', '.join(paths)}{more})" if paths else flat(commit.subject, 100)
-        found.append([_seconds(commit.when), line])
+    found: list[list[Any]] = []
+    for commit in commits:
+        own = [path for path in commit.paths if owned(path, roots, machinery)]
+        if not own or len(found) == MOST:
+            continue
+        more = f", {len(own) - 3} more" if len(own) > 3 else ""
+        paths = ", ".join(flat(path, 60) for path in own[:3])
+        found.append([_seconds(commit.when), f"{flat(commit.subject, 100)} ({paths}{more})"])
     return found
 
 

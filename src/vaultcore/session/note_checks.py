@@ -78,6 +78,7 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
     found += of_properties(props, settings, rel)
     found += merge_marks(text)
     document = markdown.parse(text, props.body)
+    found += of_privacy(document, props)
     found += of_links(document, root, rel, names)
     if not document.links and len(text) - props.body > TEXT:
         found.append(Finding("no-link", "no link to any other note: connect it to its project, person or index"))
@@ -153,6 +154,14 @@ def merge_marks(text: str) -> list[Finding]:
         return []
     line = ("\n" + text).split("\n<<<<<<< ", 1)[0].count("\n") + 1
     return [Finding("merge", "a merge conflict is not resolved (<<<<<<<)", line)]
+
+
+def of_privacy(document: Document, props: Properties) -> list[Finding]:
+    """A tag in the text that looks as if it kept the note from other repositories."""
+    from vaultcore import private
+
+    line = 0 if private.why_private(props) else private.line_in_body(document)
+    return [Finding("private", f"{private.IN_BODY}: {private.MEND}", line)] if line else []
 
 
 def of_links(document: Document, root: str, rel: str, names: Names) -> list[Finding]:

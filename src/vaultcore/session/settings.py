@@ -25,6 +25,7 @@ KEYS = (
     "open_loop_sections",
     "signals",
     "transcripts_kept",
+    "user_content_roots",
     *(
         "hygiene." + name
         for name in ("cap", "cluster_notes", "inbox_days", "meeting_days", "open_loop_days", "split_bytes")
