@@ -313,9 +313,12 @@ def test_ids_are_never_twice_the_same() -> None:
     assert not set("ilou") & set("".join(ids)) - set(string.digits)
 
 
-@pytest.mark.parametrize("damage", ["none", "cut", "other version", "text", "gone", "foreign rows"])
+@pytest.mark.parametrize(
+    "damage", ["none", "cut", "other version", "text", "gone", "foreign rows", "no rows", "numbers out of range"]
+)
 def test_a_snapshot_of_parsed_files_is_never_believed_over_the_files(vault: Vault, damage: str) -> None:
-    import json
+    import contextlib
+    import sqlite3
 
     from tests.memory.conftest import a_person
     from vaultcore.memory import rulings, snapshot
@@ -329,14 +332,20 @@ def test_a_snapshot_of_parsed_files_is_never_believed_over_the_files(vault: Vaul
     assert file.exists() and file.stat().st_mode & 0o077 == 0
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:1000])
-    elif damage == "other version":
-        file.write_text(json.dumps({**json.loads(file.read_text()), "version": 0}))
     elif damage == "text":
         file.write_text("no snapshot")
     elif damage == "gone":
         file.unlink()
-    elif damage == "foreign rows":
-        file.write_text(json.dumps({"version": snapshot.VERSION, "fields": [], "rows": [[1]]}))
+    elif damage != "none":
+        statement = {
+            "other version": "update mark set text='0'",
+            "foreign rows": "update docs set facts='[[1]]'",
+            "no rows": "delete from docs",
+            "numbers out of range": "update mark set top=3",
+        }[damage]
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            connection.execute(statement)
+            connection.commit()
     (root / "memories" / "2026" / "03" / "n3.md").unlink()
     memory(root, "n5", "changed text of another length", id="m-000000000005", title="Changed")
     held = Memories(str(root)).open()

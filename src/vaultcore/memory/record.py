@@ -6,12 +6,11 @@ import os
 import re
 
 from . import forms, times
+from .texts import Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vaultcore.properties import Properties
-
-    from .snapshot import Snapshot
 
 SCOPES = ("general", "platform", "project")
 CONFIDENCE = ("verified", "inferred", "unverified")
@@ -29,7 +28,7 @@ SECTIONS = ("How this is known", "Why this reaches everywhere", "Related")
 _OURS = re.compile(r"(?:^|\n)## (?:" + "|".join(SECTIONS) + r")[ \t]*(?:\n|$)")
 
 
-class Record:
+class Record(Texts):
     """A memory file, parsed. Lists are lists of stripped strings; every facet has its default.
 
     `key` names it in links and replies: its id, else the name of its file. `declared` is the status written in the
@@ -37,12 +36,12 @@ class Record:
     """
 
     __slots__ = (
-        "rel", "size", "mtime_ns", "key", "id", "title", "_body", "date", "_description", "source", "origin", "session",
+        "rel", "size", "mtime_ns", "key", "id", "title", "date", "source", "origin", "session",
         "scope", "projects", "platforms", "paths", "aliases", "confidence", "claimed_confidence", "claimed_scope",
         "flags",
         "valid_from", "valid_until", "recorded_at", "retired_at", "declared", "about", "supersedes", "superseded_by",
         "promoted", "external_id", "private", "problems", "valid", "known", "retired", "order", "names", "flat_title",
-        "project_names", "platform_names", "origin_name", "kept",
+        "project_names", "platform_names", "origin_name",
     )  # fmt: skip
 
     rel: str
@@ -85,43 +84,6 @@ class Record:
     project_names: frozenset[str]
     platform_names: frozenset[str]
     origin_name: str
-
-    def __init__(self) -> None:
-        self._body = self._description = ""
-        self.kept: tuple[Snapshot, int] | None = None  # what has the text, which nobody needs of most memories
-
-    @property
-    def body(self) -> str:
-        """The text below the title."""
-        body, kept = self._body, self.kept  # in this order: another thread may just leave it to a snapshot
-        return body or self._body if kept is None else kept[0].text(kept[1], self.rel, "body")
-
-    @body.setter
-    def body(self, text: str) -> None:
-        self._body = text
-
-    @property
-    def description(self) -> str:
-        said, kept = self._description, self.kept
-        return said or self._description if kept is None else kept[0].text(kept[1], self.rel, "description")
-
-    @description.setter
-    def description(self, text: str) -> None:
-        self._description = text
-
-    def keep_in(self, snapshot: Snapshot, number: int) -> None:
-        """Leave the text to `snapshot`, which has it under `number`."""
-        self.kept = (snapshot, number)
-        self._body = self._description = ""
-
-    def take_back(self) -> None:
-        """Hold the text again."""
-        self._body, self._description = self.body, self.description
-        self.kept = None
-
-    def number(self, snapshot: Snapshot) -> int:
-        """Its number in `snapshot`; -1 when that does not keep it."""
-        return self.kept[1] if self.kept is not None and self.kept[0] is snapshot else -1
 
 
 def parse(rel: str, data: bytes, size: int = 0, mtime_ns: int = 0) -> Record | None:
@@ -243,6 +205,7 @@ def _list(value: object) -> list[str]:
 
 
 _NAMES: dict[str, str] = {}
+_SETS: dict[frozenset[str], frozenset[str]] = {}
 
 
 def name(text: str) -> str:
@@ -255,9 +218,6 @@ def name(text: str) -> str:
         if len(_NAMES) < 10_000:
             _NAMES[text] = found
     return found
-
-
-_SETS: dict[frozenset[str], frozenset[str]] = {}
 
 
 def _names(listed: list[str]) -> frozenset[str]:

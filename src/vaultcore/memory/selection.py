@@ -63,6 +63,10 @@ def rivals(store: Store, visible: dict[str, Record]) -> dict[str, list[Record]]:
                     if other.rel in visible and other is not r:
                         found.setdefault(r.rel, []).append(other)
                         found.setdefault(other.rel, []).append(r)
+    for r, other in store.marks.pairs(store, "conflict"):
+        if r.rel in visible and other.rel in visible and other not in found.get(r.rel, ()):
+            found.setdefault(r.rel, []).append(other)
+            found.setdefault(other.rel, []).append(r)
     return found
 
 
@@ -136,10 +140,10 @@ def select(
     with store.lock:
         now = time.time()
         stones = store.tombstones.generation
-        asked = (reader.mark, tuple(sorted(include)), as_of, known_at, stones)
+        asked = (reader.mark, tuple(sorted(include)), as_of, known_at, stones, store.marks.generation)
         held = store.kept.get(asked)
         if not (isinstance(held, tuple) and held[0] > now):
-            if len(store.kept) > 32:
+            if len(store.kept) > 8:
                 store.kept.clear()
             held = store.kept[asked] = _gather(store, reader, include, now if as_of is None else as_of, known_at)
         base: Selection = held[1]

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 
-from . import record, snapshot
-from .lexicon import Lexicon
-from .listing import Listing
+from . import record
+from .listing import Gone, Listing
 from .reach import Edges, Names
-from .tables import Tables
+from .sharing import Sharing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .record import Record
     from .similarity import Text
+    from .marks import Marks
     from .tombstones import Tombstones
 
 INBOX = "_inbox"
 LARGEST = 2_000_000
+MOST_TEXTS = 200  # comparable forms kept for the next write
 
 
-class Store:
+class Store(Sharing):
     """`records` maps vault-relative paths to memories, `inbox` to proposals that nobody accepted yet.
 
     Files are the truth: `refresh` lists the memory folder and parses what has another size or time than before. What
@@ -28,6 +31,7 @@ class Store:
     """
 
     def __init__(self, root: str, folder: str = "memories") -> None:
+        super().__init__()
         self.root = root
         self.folder = folder.strip("/") or "memories"
         self.records: dict[str, Record] = {}
@@ -46,14 +50,10 @@ class Store:
         self._linked: dict[str, Record] = {}  # those that replace or are replaced
         self._edges: Edges | None = None
         self._edges_at = -1
-        self._changes: list[str] = []
-        self._lexicon = Lexicon()
-        self._lexicon_at = 0
         self._tombstones: Tombstones | None = None
+        self._marks: Marks | None = None
         self._ruled: dict[str, tuple[Record, int, bool]] = {}
         self._texts: dict[str, tuple[Record, Text]] = {}
-        self._tables = Tables()
-        self._tables_at = 0
         self.kept: dict[object, object] = {}  # what follows from one generation, by what it was asked with
         self._doubts: dict[str, tuple[Record, str]] = {}
 
@@ -62,35 +62,33 @@ class Store:
     def refresh(self) -> list[str]:
         """Bring everything up to the files; returns the paths that were added, changed or removed."""
         with self.lock:
-            stamps = self.stamps
-            changed: list[str] = []
-            held = stamps.get
-            kept = {} if self._read else snapshot.load(self.root)
-            parsed = seen = 0
-            for rel, state in self._listing.files():
-                seen += 1
-                known = held(rel)
-                if known is None or known[1] != state.st_mtime_ns or known[0] != state.st_size:
-                    stamp = (state.st_size, state.st_mtime_ns)
-                    r = kept.get(rel)
-                    if r is not None and (r.size, r.mtime_ns) == stamp:
-                        self._put(self._shelf(rel), rel, r)
-                        stamps[rel] = stamp
-                    else:
-                        self._load(rel, *stamp)
-                        parsed += 1
-                    changed.append(rel)
-            if seen != len(stamps):  # something is gone: find out what
-                found = {rel for rel, _ in self._listing.files()}
-                for rel in [rel for rel in stamps if rel not in found]:
-                    self._drop(rel)
-                    changed.append(rel)
-            if changed:
-                self._changed(changed)
-            if parsed >= snapshot.FEWEST:
-                snapshot.save(self.root, [*self.records.values(), *self.inbox.values()])
-            self._read = True
+            changed = self._compare(self._listing.files() if self._read else self._first())
+            if len(self._loose) >= self._enough:
+                self._leave_to_snapshot()
             return changed
+
+    def _compare(self, files: Iterable[tuple[str, os.stat_result | Gone]]) -> list[str]:
+        stamps = self.stamps
+        changed: list[str] = []
+        held = stamps.get
+        seen = 0
+        for rel, state in files:
+            seen += 1
+            known = held(rel)
+            if known is None or known[1] != state.st_mtime_ns or known[0] != state.st_size:
+                self._load(rel, state.st_size, state.st_mtime_ns)
+                changed.append(rel)
+        if seen != len(stamps):  # something is gone: find out what
+            found = {rel for rel, _ in self._listing.files()}
+            for rel in [rel for rel in stamps if rel not in found]:
+                self._drop(rel)
+                changed.append(rel)
+        if changed:
+            self._changed(changed)
+        if not self._read:
+            self._read = True
+            return list(stamps)
+        return changed
 
     def reread(self, rels: list[str]) -> None:
         """Parse these files again whatever their times say: this process has just written them."""
@@ -113,14 +111,20 @@ class Store:
     def _drop(self, rel: str) -> None:
         self.stamps.pop(rel, None)
         self._put(self.records, rel, None)
-        self.inbox.pop(rel, None)
+        self._put(self.inbox, rel, None)
         self.problems.pop(rel, None)
 
     def _put(self, held: dict[str, Record], rel: str, r: Record | None) -> None:
         old = held.pop(rel, None) if r is None else held.get(rel)
+        self._loose.discard(rel)
         if r is not None:
             held[rel] = r
+            if r.kept is None:
+                self._loose.add(rel)
         if held is self.records:
+            for which, alive in ((old, False), (r, True)):
+                if which is not None and which.number(self._snapshot) >= 0:
+                    self._snapshot.set(which.number(self._snapshot), alive)
             if old is not None:
                 self._names.remove(old)
                 self._linked.pop(rel, None)
@@ -167,25 +171,14 @@ class Store:
             return self._edges
 
     @property
-    def lexicon(self) -> Lexicon:
-        with self.lock:
-            self._lexicon_at = self._catch_up(self._lexicon, self._lexicon_at)
-            return self._lexicon
+    def marks(self) -> Marks:
+        """What the gates say of files written by hand, as it is kept now."""
+        from .marks import Marks
 
-    @property
-    def tables(self) -> Tables:
-        with self.lock:
-            self._tables_at = self._catch_up(self._tables, self._tables_at)
-            return self._tables
-
-    def _catch_up(self, table: Lexicon | Tables, at: int) -> int:
-        for rel in dict.fromkeys(self._changes[at:]):
-            held, r = table.held.get(rel), self.records.get(rel)
-            if held is not None and held[0] is not r:
-                table.remove(rel)
-            if r is not None and (held is None or held[0] is not r):
-                table.add(r)
-        return len(self._changes)
+        if self._marks is None:
+            self._marks = Marks(self.root)
+        self._marks.refresh()
+        return self._marks
 
     @property
     def tombstones(self) -> Tombstones:
@@ -204,6 +197,8 @@ class Store:
 
         held = self._texts.get(r.rel)
         if held is None or held[0] is not r:
+            if len(self._texts) >= MOST_TEXTS:
+                self._texts.clear()
             held = self._texts[r.rel] = (r, Text(r))
         return held[1]
 
