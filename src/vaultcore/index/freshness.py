@@ -87,7 +87,7 @@ class Freshness(Reading):
                 self._sweep_beside()
                 due = False
             if due:
-                seen = scan.sweep(self.root)
+                seen = scan.sweep(self.root, self._known)
                 self._cost = time.monotonic() - started
                 self._swept = time.monotonic()
                 todo = self._compare_all(seen, result)
@@ -114,22 +114,26 @@ class Freshness(Reading):
     def _follow(self) -> None:
         """Take over what other processes have written since."""
 
-        def work(connection: sqlite3.Connection) -> tuple[int, list[Any]]:
+        def work(connection: sqlite3.Connection) -> tuple[int, dict[str, Any]]:
             generation = meta(connection, "generation")
             if generation == self._generation:
-                return generation, []
+                return generation, {}
             query = "select rel, id, size, mtime_ns, ino, seen_ns, gone from notes where gen>?"
-            return generation, connection.execute(query, (self._generation,)).fetchall()
+            # made as the rows come: all of them at once are as much again
+            return generation, {
+                rel: None if gone else (number, (size, mtime_ns, ino), seen_ns)
+                for rel, number, size, mtime_ns, ino, seen_ns, gone in connection.execute(query, (self._generation,))
+            }
 
-        generation, rows = self._store.run(work)
+        generation, news = self._store.run(work)
         if self._store.remade != self._remade:
             self._reset()
-            generation, rows = self._store.run(work)
-        for rel, number, size, mtime_ns, ino, seen_ns, gone in rows:
-            if gone:
+            generation, news = self._store.run(work)
+        for rel, known in news.items():
+            if known is None:
                 self._known.pop(rel, None)
             else:
-                self._known[rel] = (number, (size, mtime_ns, ino), seen_ns)
+                self._known[rel] = known
         self._generation = generation
         self._memory_root()
 
@@ -176,7 +180,7 @@ class Freshness(Reading):
 
                 started = time.monotonic()
                 try:
-                    seen = scan.sweep(self.root)
+                    seen = scan.sweep(self.root, self._known)
                     self._cost = time.monotonic() - started
                     self.mark_dirty(
                         [
@@ -202,7 +206,7 @@ class Freshness(Reading):
         """What a full sweep means: rels to read; rows of vanished files are marked."""
         self._problems = seen.problems
         blind = tuple(seen.blind)
-        gone = [rel for rel in self._known if rel not in seen.files and not (blind and rel.startswith(blind))]
+        gone = [rel for rel in self._known if not seen.holds(rel) and not (blind and rel.startswith(blind))]
         if self._emptied(gone, result):
             return {}
         if len(gone) > 20 and len(gone) * 2 > len(self._known):

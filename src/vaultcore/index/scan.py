@@ -35,22 +35,30 @@ class Folder:
 
 
 class Scan:
-    """What one look found. `files`: rel -> State of every note looked at; `gone`: folders that are no more;
+    """What one look found. `files`: rel -> State of every note looked at that is not `known` to be in that state; `gone`: folders that are no more;
     `blind`: folders that could not be read, so that nothing may be concluded about what is in them."""
 
-    __slots__ = ("files", "folders", "gone", "blind", "problems")
+    __slots__ = ("files", "folders", "gone", "blind", "problems", "known")
 
-    def __init__(self) -> None:
+    def __init__(self, known: dict[str, tuple[int, State, int]] | None = None) -> None:
+        self.known = known or {}
         self.files: dict[str, State] = {}
         self.folders: dict[str, Folder] = {}
         self.gone: list[str] = []
         self.blind: list[str] = []
         self.problems: list[Problem] = []
 
+    def holds(self, rel: str) -> bool:
+        """Whether the note is in one of the folders looked at."""
+        above, slash, name = rel.rpartition("/")
+        folder = self.folders.get(above + slash)
+        return folder is not None and name in folder.notes
 
-def sweep(root: str) -> Scan:
-    """Look at everything. Raises OSError when the root itself can't be read."""
-    scan = Scan()
+
+def sweep(root: str, known: dict[str, tuple[int, State, int]] | None = None) -> Scan:
+    """Look at everything. Notes that `known` (rel -> number, state, when it was read) proves to be unchanged are left
+    out of `files`. Raises OSError when the root itself can't be read."""
+    scan = Scan(known)
     waiting = [ROOT]
     while waiting:
         prefix = waiting.pop()
@@ -153,8 +161,13 @@ def _note(root: str, prefix: str, entry: os.DirEntry[str], folder: Folder, scan:
     except OSError:
         return
     if (state.st_mode & 0o170000) == 0o100000:
+        now = (state.st_size, state.st_mtime_ns, inode)
+        held = scan.known.get(rel)
+        if held is not None and held[1] == now and now[1] <= held[2] - RACY:
+            folder.notes[name] = held[1][2]  # one number in memory, not two
+            return
         folder.notes[name] = inode
-        scan.files[rel] = (state.st_size, state.st_mtime_ns, inode)
+        scan.files[rel] = now
 
 
 def look(root: str, rel: str) -> State | None:

@@ -29,7 +29,7 @@ class Folder:
 
     def __init__(self, mtime_ns: int) -> None:
         self.mtime_ns = mtime_ns
-        self.files: list[tuple[str, str]] = []
+        self.files: list[str] = []
         self.folders: list[tuple[str, str]] = []
 
 
@@ -65,10 +65,10 @@ class Listing:
                 yield from [(rel, Gone(*stamp)) for rel, stamp in self.stamps.items() if rel.startswith(prefix)]
                 continue
             stack.extend(held.folders)
-            stat = os.stat
-            for rel, full in held.files:
+            stat, base = os.stat, self.root + os.sep
+            for rel in held.files:
                 try:
-                    yield rel, stat(full)
+                    yield rel, stat(base + rel)
                 except OSError:
                     continue  # gone since the listing
 
@@ -82,7 +82,7 @@ class Listing:
                 rel = prefix + name
                 try:
                     if rel in self.stamps or (name[-3:].lower() == ".md" and self._welcome(rel, entry)):
-                        found.files.append((rel, entry.path))
+                        found.files.append(rel)
                     elif name[0] != "." and entry.is_dir(follow_symlinks=False) and name != "node_modules":
                         found.folders.append((entry.path, rel + "/"))
                 except OSError:

@@ -79,8 +79,11 @@ class Sharing:
         for rel, state in files:
             r = kept.get(rel)
             if r is not None and (r.size, r.mtime_ns) == (state.st_size, state.st_mtime_ns):
-                self._put(self._shelf(r.rel), r.rel, r)
-                self.stamps[r.rel] = (r.size, r.mtime_ns)
+                r.rel = rel  # one path in memory, not three
+                if r.number(self._snapshot) >= 0:
+                    self._snapshot.rels[r.number(self._snapshot)] = rel
+                self._put(self._shelf(rel), rel, r)
+                self.stamps[rel] = (r.size, r.mtime_ns)
         self._changed(list(self.stamps))
 
     def _open(self) -> dict[str, Record]:
