@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -44,7 +46,18 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
         return real(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+    opened: list[sqlite3.Connection] = []
+    open_database = sqlite3.connect
+
+    def remember(*args: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(open_database(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remember)
     yield home
+    for connection in opened:  # a test may leave its index to the end of the process, where Python 3.13 would complain
+        with contextlib.suppress(sqlite3.Error):
+            connection.close()
 
 
 def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
