@@ -459,7 +459,7 @@ def test_e6_every_verb_leaves_one_line_before_its_reply_and_verify_finds_the_fir
     assert [(line["op"], line["channel"]) for line in lines()[4:]] == [("forget", "person")]
     assert "stripes" not in json.dumps(lines())
     forget_derived(closed_world)
-    assert "5 lines of 1 clones, every chain holds." in om(world, "log", "verify").stdout
+    assert "5 lines of 1 clone, every chain holds." in om(world, "log", "verify").stdout
     file = next((world / ".om" / "log").rglob("*.jsonl"))
     good = file.read_text().splitlines(keepends=True)
     for damaged, number in (

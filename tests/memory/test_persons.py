@@ -352,7 +352,7 @@ def test_a_restored_memory_is_current_beside_what_replaced_it(vault: Vault) -> N
     ],
 )
 def test_a_persons_verb_run_dry_says_what_it_would_do_and_writes_nothing(vault: Vault, words: tuple[str, ...]) -> None:
-    root = vault()
+    root = vault({"brain/X.md": "# X\n\nwhat holds ^b\n"})
     held = Memories(str(root))
     made = remember(held, {"title": "One", "body": "Something.", "confidence": "inferred"}, writer("alpha")).record
     assert made is not None

@@ -32,5 +32,6 @@ def command(session, memory: str, reason: str, yes: bool, dry_run: bool) -> None
     if dry_run:
         click.echo("Dry run, nothing was written. It would say:")
     bridge.announce([found.rel])
-    click.echo(f"Forgotten: {found.rel}. Its text is kept in {copy}; delete that file too if it must be gone.")
+    click.echo(f"Forgotten: {found.key}, {found.rel}. `om restore {found.key}` undoes it.")
+    click.echo(f"Its text is kept in {copy}; delete that file too if it must be gone.")
     click.echo("If it was committed, git still has it: `git log -- <path>`; rewriting history is yours to decide.")

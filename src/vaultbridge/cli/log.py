@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import click
 
@@ -18,6 +20,7 @@ def command(session, what: str, memory: str | None, last: int, as_json: bool) ->
     from vaultbridge.cli import _person
     from vaultbridge.fence import flat
     from vaultcore.errors import VaultError
+    from vaultcore.numerals import counted
 
     _, held = _person.opened(session.root)
     journal = held.journal
@@ -25,8 +28,8 @@ def command(session, what: str, memory: str | None, last: int, as_json: bool) ->
         bad = journal.verify()
         if bad:
             raise VaultError("The log does not hold: " + "; ".join(b.sentence() for b in bad))
-        count = sum(1 for _ in journal.lines())
-        click.echo(f"{count} lines of {len(journal.writers())} clones, every chain holds.")
+        lines = counted(sum(1 for _ in journal.lines()), "line")
+        click.echo(f"{lines} of {counted(len(journal.writers()), 'clone')}, every chain holds.")
         return
     rows = journal.mentioning([memory]) if memory else list(journal.lines())
     for line in rows[-last:]:
@@ -38,8 +41,18 @@ def command(session, what: str, memory: str | None, last: int, as_json: bool) ->
             for k in ("code", "reason", "forced", "unasked", "verdict", "problem", "was")
             if line.get(k)
         ]
-        where = flat(line.get("path") or line.get("id") or "", 160)
         click.echo(
             f"{line.get('at', '')}  {line.get('op', ''):<10} {flat(line.get('channel', ''), 10):<8} "
-            f"{flat(line.get('caller', ''), 30)}  {where}  {' '.join(extra)}"
+            f"{flat(line.get('caller', ''), 30)}  {subject(line)}  {' '.join(extra)}".rstrip()
         )
+
+
+def subject(line: dict[str, Any]) -> str:
+    """What a line is about: the id, and the place without the title, which may be what somebody forgot."""
+    from vaultbridge.fence import flat
+
+    ident, path = str(line.get("id") or ""), str(line.get("path") or "")
+    folder, _, name = path.rpartition("/")
+    dated = re.match(r"\d{4}-\d\d-\d\d(?= )", name)
+    place = f"{folder}/{dated.group()}" if dated else path if not ident else folder
+    return flat("  ".join(part for part in (ident, place) if part), 160)

@@ -13,6 +13,7 @@ import click
 def command(session, memory: str, marker: str | None, dry_run: bool) -> None:  # type: ignore[no-untyped-def]
     """Serve MARKER (note#^block or note#Heading) in place of MEMORY; without MARKER, accept a proposal."""
     from vaultbridge.cli import _person
+    from vaultcore import exposure
     from vaultcore.memory import rulings
 
     _person.require("promote")
@@ -21,8 +22,12 @@ def command(session, memory: str, marker: str | None, dry_run: bool) -> None:  #
     with held.lock():
         held.settle()
         found = rulings.find(held, memory)
+        note = ""
         if marker:
-            rulings.promote(held, found, _person.writer(), marker)
+            bridge.refresh()
+            note = rulings.promote(
+                held, found, _person.writer(), marker, lambda name: bridge.index.resolver().resolve(name, "").rel
+            )
             rel = found.rel
         else:
             rel = rulings.accept(held, found, _person.writer())
@@ -31,3 +36,5 @@ def command(session, memory: str, marker: str | None, dry_run: bool) -> None:  #
         click.echo("Dry run, nothing was written. It would say:")
     bridge.announce([rel])
     click.echo(f"Promoted into {marker}: {rel}" if marker else f"Accepted: {rel}")
+    if note and not exposure.readable(bridge.manifest, bridge.policy, note).ok:
+        click.echo(f"{note} is not exposed: other repositories go on with the memory's own text.")

@@ -108,4 +108,15 @@ def show(item, ticked: str | None, doubt: str) -> None:  # type: ignore[no-untyp
 def ask(item, ticked: str | None) -> str:  # type: ignore[no-untyped-def]
     choices = [*item.choices, "skip", "quit"]
     default = ticked if ticked in item.choices else "skip"
-    return str(click.prompt("  decide", type=click.Choice(choices), default=default))
+    return str(click.prompt("  decide", type=Letters(choices), default=default))
+
+
+class Letters(click.Choice):  # type: ignore[type-arg]
+    """A choice that its first letters name, as long as they name one."""
+
+    def convert(self, value, param, ctx):  # type: ignore[no-untyped-def]
+        said = str(value).strip().casefold()
+        meant = [c for c in map(str, self.choices) if said and c.startswith(said)]
+        if len(meant) > 1 and said not in meant:
+            self.fail(f"{said!r} may be {' or '.join(meant)}: type one letter more.", param, ctx)
+        return super().convert(said if said in meant or not meant else meant[0], param, ctx)

@@ -15,6 +15,7 @@ NAMED = 5
 def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     """(state, sentence, what to run) for each thing to know; the first one is a summary."""
     from vaultcore import exposure
+    from vaultcore.numerals import counted
 
     from . import intents, promotion, review, rulings
     from .memories import Memories, Settings
@@ -23,11 +24,15 @@ def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     store = memories.open()
     counts = rulings.states(memories)
     told = ", ".join(f"{n} {state}" for state, n in sorted(counts.items())) or "none yet"
-    yield OK, f"{len(store.records)} memories: {told}", ""
+    yield OK, f"{counted(len(store.records), 'memory', 'memories')}: {told}", ""
     for path, problem in sorted(store.problems.items())[:NAMED]:
         yield WARN, problem, f"open {path} and mend it"
     if len(store.problems) > NAMED:
-        yield WARN, f"{len(store.problems) - NAMED} more files under {store.folder}/ need repair", "om doctor --json"
+        yield (
+            WARN,
+            f"files under {store.folder}/ that need repair beyond these: {len(store.problems) - NAMED}",
+            "om doctor --json",
+        )
     for r in [r for r in store.records.values() if r.problems][:NAMED]:
         yield WARN, f"{r.rel}: {r.problems[0]}", f"open {r.rel} and mend it"
     twice = [key for key, held in store.names.by_key.items() if len(held) > 1 and key.startswith("m-")]
@@ -41,7 +46,7 @@ def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
             yield WARN, f"{r.rel} is {served.label}", f"om promote {r.key} NOTE#^BLOCK"
     waiting = len(review.queue(store))
     if waiting:
-        yield NOTE, f"{waiting} {'question waits' if waiting == 1 else 'questions wait'} for you", "om review"
+        yield NOTE, f"{counted(waiting, 'question waits', 'questions wait')} for you", "om review"
     if intents.pending(root):
         yield NOTE, "a write was cut off and is repaired by the next one", "om recall"
     for problem in store.tombstones.problems:
@@ -50,4 +55,4 @@ def findings(root: str, manifest: Manifest) -> Iterator[tuple[str, str, str]]:
     for one in bad:
         yield FAIL, f"the log does not hold: {one.sentence()}", "om log verify; git log -- .om/log"
     if not bad and memories.journal.writers():
-        yield OK, f"the log of {len(memories.journal.writers())} clones holds", ""
+        yield OK, f"the log of {counted(len(memories.journal.writers()), 'clone')} holds", ""

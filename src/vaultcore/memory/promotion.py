@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from vaultcore import fence
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +105,51 @@ def serve(
         return Served(None, "ruled-out", f"promoted into {place[:160]!r}, whose text a person ruled out")
     shown, cut = bounded(body)
     return Served(shown, "served", f"promoted: {place[:160]}" + (" (cut)" if cut else ""))
+
+
+def aim(root: str, folder: str, marker: str, find: Callable[[str], str | None] | None = None) -> tuple[str, str]:
+    """(the marker with the note's path, that path) for what a person wants served; a Refusal that names what there is
+    when the note, heading or block is not there. `folder` is the memories' own, which holds no notes."""
+    from vaultcore import markdown, notes
+    from vaultcore.errors import VaultError
+
+    from .declarations import refuse
+
+    parts = split(marker)
+    shown = fence.flat(marker, 80)
+    if parts is None or not parts[1]:
+        raise refuse("bad-marker", f"{shown!r} names no block or heading.", 'Give "note#^block" or "note#Heading".')
+    name, kind, anchor = parts
+    note = None
+    for rel in (name if name.lower().endswith(".md") else name + ".md", find(name) if find else None):
+        try:
+            note = note or (notes.read(root, rel) if rel else None)
+        except VaultError:
+            continue
+    if note is None:
+        raise refuse(
+            "no-such-note", f"{fence.flat(name, 80)!r} is no note of the vault.", "`om search` finds its path."
+        )
+    if note.rel.startswith(folder + "/"):
+        raise refuse("bad-marker", f"{fence.flat(note.rel, 160)} is itself a memory.", "Name a note that corrects it.")
+    document = markdown.parse(note.text)
+    held = [f"#{h.text}" for h in document.headings if h.level > 1] + [f"#^{b.id}" for b in document.blocks]
+    following = "It holds " + ", ".join(fence.flat(h, 60) for h in held[:20]) + "." if held else "It holds none."
+    place = f"{fence.flat(note.rel, 160)}"
+    if kind == "block":
+        piece = markdown.block(note.text, anchor)
+        body = piece.text if piece else ""
+    else:
+        piece = markdown.section(document, anchor)
+        body = piece.text.partition("\n")[2] if piece else ""
+    sign = f"^{fence.flat(anchor, 60)}" if kind == "block" else repr(fence.flat(anchor, 60))
+    if piece is None:
+        raise refuse(f"no-such-{kind}", f"{place} has no {kind} {sign}.", following)
+    if kind == "heading" and any(h.line == piece.line0 and h.level == 1 for h in document.headings):
+        raise refuse("whole-note", f"In {place} {sign} is the heading of the whole note, not of a part.", following)
+    if not body.strip():
+        raise refuse("empty-part", f"In {place} {sign} holds no text.", following)
+    return f"{note.rel.removesuffix('.md')}#{'^' if kind == 'block' else ''}{anchor}", note.rel
 
 
 def bounded(text: str) -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from .declarations import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .memories import Memories, Writer
@@ -122,20 +123,16 @@ def archive(memories: Memories, r: Record, writer: Writer, reason: str = "") -> 
     perform(memories, [step], r, writer, "archive", reason)
 
 
-def promote(memories: Memories, r: Record, writer: Writer, marker: str) -> None:
-    """Serve the block or section `marker` names in place of the capture."""
+def promote(
+    memories: Memories, r: Record, writer: Writer, marker: str, find: Callable[[str], str | None] | None = None
+) -> str:
+    """Serve the block or section `marker` names in place of the capture; returns the note's path. `find` resolves a
+    note's name; what is not there is refused."""
     from . import promotion
 
-    parts = promotion.split(marker)
-    if parts is None or not parts[1]:
-        raise refuse(
-            "bad-marker",
-            f"{record.one_line(marker)[:80]!r} names no block or heading.",
-            'Give "note#^block" or "note#Heading".',
-        )
-    perform(
-        memories, [{"do": "edit", "rel": r.rel, "id": r.key, "set": {"promoted": marker.strip()}}], r, writer, "promote"
-    )
+    place, rel = promotion.aim(memories.root, memories.store.folder, marker, find)
+    perform(memories, [{"do": "edit", "rel": r.rel, "id": r.key, "set": {"promoted": place}}], r, writer, "promote")
+    return rel
 
 
 def accept(memories: Memories, r: Record, writer: Writer, reason: str = "") -> str:
