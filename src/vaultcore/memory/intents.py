@@ -36,9 +36,9 @@ def pending(root: str) -> list[str]:
 def perform(root: str, journal: Journal, steps: list[dict[str, Any]], line: dict[str, Any]) -> list[str]:
     """Do `steps` and write `line` (its `tx`, `after` and `touched` are filled in) as one recoverable operation.
 
-    A step is {"do": "create", rel, text}, {"do": "edit", rel, set, append}, {"do": "remove", rel},
-    {"do": "move", rel, to}. An error in the first step leaves everything as it was; an error in a later one is
-    undone as far as nothing else has changed since. Returns the paths that were written.
+    A step is {"do": "create", rel, text}, {"do": "put", rel, text} (whatever is there), {"do": "edit", rel, set,
+    append}, {"do": "remove", rel}, {"do": "move", rel, to}. An error in the first step leaves everything as it was;
+    an error in a later one is undone as far as nothing else has changed since. Returns the paths that were written.
     """
     from vaultcore.write import revision
 
@@ -82,12 +82,15 @@ def recover(root: str, journal: Journal) -> list[str]:
             _drop(path)  # its writer died while noting it: nothing was begun
             continue
         logged = any(held.get("tx") == tx for held in journal.lines(months=2))
-        begun = _is_done(root, steps[0])
+        moved = {step["rel"] for step in steps if step["do"] == "move" and _is_done(root, step)}
+        begun = bool(moved) or _is_done(root, steps[0])
         problem = ""
         if begun and not logged:
             for step in steps[1:]:
+                if step["rel"] in moved:
+                    continue  # what came before the move was done before it
                 try:
-                    if not _is_done(root, step):
+                    if not _is_done(root, step) and not _half_moved(root, step):
                         _do(root, step)
                 except VaultError as error:
                     problem = str(error)
@@ -103,12 +106,23 @@ def recover(root: str, journal: Journal) -> list[str]:
                 tx=tx,
             )
         for step in steps:
-            _sweep(os.path.join(root, os.path.dirname(str(step["rel"]))))
+            sweep(os.path.join(root, os.path.dirname(str(step["rel"]))))
         _drop(path)
     return written
 
 
-def _sweep(folder: str) -> None:
+def _half_moved(root: str, step: dict[str, Any]) -> bool:
+    """Finish a move that died with the file in both places; False when it is no such move."""
+    from vaultcore import write
+
+    data = _read(root, str(step["rel"]))
+    if step["do"] != "move" or data is None or _read(root, str(step["to"])) != data:
+        return False
+    write.remove(root, str(step["rel"]))
+    return True
+
+
+def sweep(folder: str) -> None:
     """Remove the writer's temporary files of processes that are no more; ours and those of the living stay."""
     if os.name == "nt":
         return  # there, signal 0 is no question
@@ -135,6 +149,13 @@ def _do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:
     if step["do"] == "create":
         write.create(root, rel, step["text"].encode())
         return [(rel, None)]
+    if step["do"] == "put":
+        before = _read(root, rel)
+        if before is None:
+            write.create(root, rel, step["text"].encode())
+        else:
+            write.replace(root, rel, step["text"].encode(), None)
+        return [(rel, before)]
     if step["do"] == "remove":
         before = _read(root, rel)
         write.remove(root, rel)
@@ -182,7 +203,7 @@ def edited(data: bytes, step: dict[str, Any]) -> bytes:
 
 def _is_done(root: str, step: dict[str, Any]) -> bool:
     data = _read(root, str(step["rel"]))
-    if step["do"] == "create":
+    if step["do"] in ("create", "put"):
         return data == str(step["text"]).encode()
     if step["do"] == "remove":
         return data is None

@@ -9,6 +9,7 @@ from .listing import REVIEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .journal import Journal
@@ -85,8 +86,15 @@ class Known:
             return
 
 
-def reconcile(root: str, store: Store, known: Known, journal: Journal) -> list[dict[str, Any]]:
-    """Log every memory file that changed past us since the log last saw it, and return those lines.
+def reconcile(
+    root: str,
+    store: Store,
+    known: Known,
+    journal: Journal,
+    weigh: Callable[[list[dict[str, Any]]], None] = lambda lines: None,
+) -> list[dict[str, Any]]:
+    """Log every memory file that changed past us since the log last saw it, and return those lines; `weigh` may add to
+    them what the gates say.
 
     Files that another clone's log accounts for (they came with a merge) are taken over silently. Call it under the
     memory lock, after `store.refresh()`.
@@ -152,6 +160,7 @@ def reconcile(root: str, store: Store, known: Known, journal: Journal) -> list[d
                 }
             )
     if lines:
+        weigh(lines)
         journal.extend(lines)
     known.put(changes)
     return lines

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from . import intents, known, times
+import os
+
+from . import intents, known, snapshot, times
 from .journal import Journal
 from .page import Page
 from .store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from vaultcore.write import Lock
@@ -56,6 +59,7 @@ class Memories:
         self.page = Page(root, self.store.folder)
         self.repaired: list[str] = []
         self.dry = False  # say what would be done and write nothing
+        self._gathered: tuple[list[dict[str, Any]], list[dict[str, Any]]] | None = None
         self._reconciled = False
 
     def lock(self) -> Lock:
@@ -84,19 +88,36 @@ class Memories:
         if intents.pending(self.root):
             written = intents.recover(self.root, self.journal)
             if written:
+                snapshot.drop(self.root)  # it may hold the text of what was being forgotten
                 self.repaired.extend(written)
                 self.store.refresh()
                 self.store.reread([rel for rel in written if rel.endswith(".md")])
                 self.learn(written)
+        if not self._reconciled:
+            intents.sweep(os.path.join(self.root, self.store.folder))
         self.store.refresh()
-        known.reconcile(self.root, self.store, self.known, self.journal)
+        self.store.marks.recall(self.journal)
+        known.reconcile(self.root, self.store, self.known, self.journal, self._weigh)
         self.page.observe(self.journal)
         self._reconciled = True
 
+    def _weigh(self, lines: list[dict[str, Any]]) -> None:
+        """Send what was written past us through the gates; what they say becomes questions for a person."""
+        from vaultcore.errors import VaultError
+
+        from . import marks, rulings
+        from .reach import PERSON
+
+        rows = marks.weigh(self.store, lines, Writer("", "", (), PERSON, "external"))
+        if rows:
+            self.store.marks.add(rows)
+            try:
+                rulings.write_page(self)
+            except (VaultError, OSError):
+                return  # `om review` asks all the same
+
     def learn(self, rels: list[str]) -> None:
         """Take note that these files are as we wrote them."""
-        import os
-
         from vaultcore.write import revision
 
         states: list[tuple[str, int, int, str]] = []
@@ -118,10 +139,25 @@ class Memories:
         """Write `steps` and their log line as one operation, under the lock, and take the result into the store."""
         if self.dry:
             return
+        if self._gathered is not None:
+            # two rulings on one value leave one record of it
+            steps = [s for s in steps if s["do"] != "create" or s not in self._gathered[0]]
+            self._gathered[0].extend(steps)
+            self._gathered[1].append(line)
+            return
         rels = intents.perform(self.root, self.journal, steps, line)
         gone = [str(step["rel"]) for step in steps if step["do"] in ("move", "remove")]
         self.store.reread([rel for rel in [*rels, *gone] if rel.startswith(self.store.folder + "/")])
         self.learn([*rels, *gone])
+
+    def gather(self, work: Callable[[], None]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The steps and lines of everything that `work` would perform, for one operation that holds them all."""
+        self._gathered = ([], [])
+        try:
+            work()
+            return self._gathered
+        finally:
+            self._gathered = None
 
     def refused(self, writer: Writer, code: str, **fields: Any) -> None:
         """Log a refusal; a log that cannot be written does not hide the refusal itself."""
@@ -135,8 +171,6 @@ class Memories:
 
     def free_name(self, date: str, slug: str, folder: str = "") -> str:
         """The vault-relative path of a file that does not exist yet, for a memory of that date."""
-        import os
-
         base = f"{self.store.folder}/{folder or date[:4] + '/' + date[5:7]}/{date} {slug}"
         for n in range(1, 10_000):
             rel = f"{base}.md" if n == 1 else f"{base} ({n}).md"

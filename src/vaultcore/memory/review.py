@@ -21,6 +21,7 @@ SOON = 14 * 86_400
 _TICK = re.compile(r"^\s*- \[[xX]\] ([a-z-]+)\b.*\^rv-([0-9a-f]{12})-[a-z]+\s*$")
 CHOICES = {
     "conflict": ("newer", "older", "both", "neither"),
+    "duplicate": ("archive", "keep"),
     "candidate": ("accept", "reject"),
     "inbox": ("accept", "discard"),
     "expired": ("archive", "keep"),
@@ -68,7 +69,7 @@ def key_of(kind: str, records: list[Record]) -> str:
 
 def queue(store: Store) -> list[Item]:
     """Everything that waits, most urgent first. Questions with a verdict that leaves things as they are stay away."""
-    settled = {key for key, v in verdicts(store.root).items() if v.get("verdict") in ("both", "keep", "trust")}
+    put_aside = settled(store.root)
     entries = selection.select(store, reach.PERSON, include=selection.INCLUDES).entries
     now = time.time()
     found: list[Item] = []
@@ -96,7 +97,13 @@ def queue(store: Store) -> list[Item]:
     for r in store.inbox.values():
         found.append(Item("inbox", [r], "proposed, nobody has looked at it"))
     order = list(CHOICES)
-    kept = [i for i in found if i.key not in settled]
+    live = {e.record.rel for e in entries if e.state in selection.LIVE}
+    for r, other in store.marks.pairs(store, "duplicate"):
+        if r.rel in live and other.rel in live:
+            found.append(
+                Item("duplicate", [r, other], "the first was written by hand and says nearly what the second does")
+            )
+    kept = [i for i in found if i.key not in put_aside]
     return sorted(kept, key=lambda i: (order.index(i.kind), [r.order for r in i.records]))
 
 
@@ -118,6 +125,11 @@ def verdicts(root: str) -> dict[str, dict[str, Any]]:
             if isinstance(value, dict):
                 found[name[:-5]] = value
     return found
+
+
+def settled(root: str) -> set[str]:
+    """The keys of questions whose verdict leaves everything as it is: they are not asked again."""
+    return {key for key, v in verdicts(root).items() if v.get("verdict") in ("both", "keep", "trust")}
 
 
 def settled_pairs(root: str) -> set[str]:

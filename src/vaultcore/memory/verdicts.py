@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from . import reach, record, review, times
+from . import reach, record, review, snapshot, times
 from .declarations import refuse
 from .rulings import accept, archive, discard, perform, reject
 
@@ -20,15 +18,32 @@ def rule(memories: Memories, item: review.Item, verdict: str, writer: Writer, re
     """Apply a person's verdict to a question of the queue, keep it by content, and say what was done."""
     if verdict not in item.choices:
         raise refuse("bad-verdict", f"{verdict!r} is none of {', '.join(item.choices)}.", "Choose one.")
-    records = item.records
-    newer, older = records[0], records[-1]
+    steps, lines = memories.gather(lambda: _decide(memories, item, verdict, writer, reason))
+    said = f"{verdict}: {review.MEANING[verdict]}."
+    if memories.dry:
+        return said
+    r = item.records[0]
+    rel, data = review.verdict_file(item, verdict, reason)
+    line: dict[str, Any] = {"op": "rule", "channel": writer.channel, "caller": writer.name, "path": r.rel, "id": r.key,
+                            "reason": reason}  # fmt: skip
+    # one operation: what the verdict does and that it was given stand together or not at all
+    steps.append({"do": "put", "rel": rel, "text": data.decode()})
+    memories.perform(steps, {**(lines[0] if lines else line), "verdict": verdict})
+    memories.store.tombstones.refresh()
+    if verdict == "discard":
+        snapshot.drop(memories.root)
+    return said
+
+
+def _decide(memories: Memories, item: review.Item, verdict: str, writer: Writer, reason: str) -> None:
+    newer, older = item.records[0], item.records[-1]
     if verdict == "newer" and newer is not older:
         _link(memories, newer, older, writer, reason)
     elif verdict == "older" and newer is not older:
         reject(memories, newer, writer, reason or "a person kept the older one")
         _settle(memories, older)
     elif verdict == "neither":
-        for r in records:
+        for r in item.records:
             reject(memories, r, writer, reason or "a person ruled both out")
     elif verdict == "both" or (verdict in ("newer", "older") and newer is older):
         _clear(memories, newer, older, writer, reason)
@@ -40,20 +55,6 @@ def rule(memories: Memories, item: review.Item, verdict: str, writer: Writer, re
         discard(memories, newer, writer, reason)
     elif verdict == "archive":
         archive(memories, newer, writer, reason)
-    if memories.dry:
-        return f"{verdict}: {review.MEANING[verdict]}."
-    rel, data = review.verdict_file(item, verdict, reason)
-    from vaultcore import write
-
-    if os.path.lexists(os.path.join(memories.root, rel)):
-        write.replace(memories.root, rel, data, None)
-    else:
-        write.create(memories.root, rel, data)
-    if verdict in ("keep", "trust"):
-        memories.journal.append(
-            "rule", writer.channel, writer.name, path=newer.rel, id=newer.key, verdict=verdict, reason=reason
-        )
-    return f"{verdict}: {review.MEANING[verdict]}."
 
 
 def _without_dispute(r: Record, other: Record, store: Any) -> dict[str, Any]:
