@@ -85,7 +85,7 @@ def complain(command):
     if command == "refresh":
         return 0
     sentence = "om-vault is not set up here: run `python3 " + os.path.join(CODE, "om.py") + " setup`"
-    if command != "serve":
+    if command != "serve" or {"-h", "--help"} & set(sys.argv) or (sys.stdin and sys.stdin.isatty()):
         sys.exit("Error: " + sentence)
     import json
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from vaultcore import complaints
+
 BRIDGE = (3, 10)
 SEARCHED = ("python3.13", "python3.12", "python3.11", "python3.10", "python3", "python")
 MARK = "om-environment.json"
@@ -198,7 +200,7 @@ def make(base: str, home: str) -> None:
         clear(home)
     code, text = run([base, "-m", "venv", "--without-pip", home], timeout=300)
     if code:
-        raise SetupError(f"an environment could not be made in {home}: {last_line(text)}")
+        raise SetupError(f"an environment could not be made in {home}: {complaints.last_line(text)}")
 
 
 def install(python: str, lock: str) -> None:
@@ -221,12 +223,13 @@ def install(python: str, lock: str) -> None:
             "neither uv nor pip was found: install pip (Debian: `apt install python3-pip`) and run set-up again"
         )
     text = ""
+    call: list[str] = []
     for call in tried:
         code, text = run(call, timeout=1800)
         if code == 0:
             say("packages", f"installed in {time.time() - started:.0f} s")
             return
-    raise SetupError(f"the packages could not be installed: {last_line(text)}")
+    raise SetupError(complaints.sentence(text, "UV" if call[0] == uv else "PIP"))
 
 
 def pips() -> list[list[str]]:
@@ -280,12 +283,6 @@ def clear(home: str) -> None:
         os.unlink(home)
     else:
         shutil.rmtree(home, ignore_errors=True)
-
-
-def last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.lower().startswith("error")]
-    return (errors or lines or ["no reason was given"])[-1][:300]
 
 
 def shown(path: str) -> str:

@@ -662,3 +662,8 @@ def test_eight_writers_lose_nothing(world: Callable[..., Path]) -> None:
     assert len(list((root / "work/active").glob("*.md"))) == 24
     index = (root / "work/Work Index.md").read_text()
     assert index.count("\n- [[") == 25 and index.endswith("Back to [[Home]].\n")
+
+
+def test_the_reply_names_what_led_nowhere(world: Callable[..., Path]) -> None:
+    reply = record(world(), learned=["see [[Gone]]"], informed_by=["Nope", "Queue", "[[Also gone|x]]"])
+    assert "Linked nothing you can read, so it stands as plain text: 'Gone', 'Nope', 'Also gone'." in reply

@@ -74,11 +74,13 @@ def check(
     projects: tuple[str, ...] = (),
     resolves: Callable[[str], bool] | None = None,
     trusted: bool = False,
+    home: bool = False,
 ) -> Draft:
     """The draft that `arguments` describe, or a Refusal (nothing was written).
 
     `origin` is the caller's project ("" when nobody knows who calls), `projects` all its projects. `resolves` tells
-    whether a link target exists for this caller. `trusted` lets an import set date, origin and status.
+    whether a link target exists for this caller. `trusted` lets an import set date, origin and status. `home`: the
+    caller is a person or the vault's own session, which are no project.
     """
     _types(arguments, trusted)
     broken = markup.explain(arguments)
@@ -120,7 +122,7 @@ def check(
         )
     if signals.is_transcript(draft.body):
         raise refuse("transcript", "body is a pasted conversation.", "Write what was learnt, in your own words.")
-    _reach(draft, arguments, origin, projects)
+    _reach(draft, arguments, origin, projects, home)
     _confidence(draft, arguments)
     _times(draft, arguments)
     draft.facets["paths"] = paths(arguments.get("paths") or [])
@@ -202,7 +204,7 @@ def _names(arguments: dict[str, object], field: str) -> list[str]:
     return list(kept.values())
 
 
-def _reach(draft: Draft, arguments: dict[str, object], origin: str, own: tuple[str, ...]) -> None:
+def _reach(draft: Draft, arguments: dict[str, object], origin: str, own: tuple[str, ...], home: bool) -> None:
     """Who it is for. What was declared is kept or narrowed, never widened; what reaches nobody is refused."""
     asked = str(arguments.get("scope") or "").strip().lower()
     projects, platforms = _names(arguments, "projects"), _names(arguments, "platforms")
@@ -220,11 +222,13 @@ def _reach(draft: Draft, arguments: dict[str, object], origin: str, own: tuple[s
         draft.notes.append(f"Names were given together with scope general, so it is recorded for those only ({scope}).")
     if scope == "project" and not projects:
         if not origin:
+            name = "Name projects, or declare scope general or platform with the reason"
+            if home:
+                raise refuse("no-project", "This is the vault, which is no project: nobody would get it.", f"{name}.")
             raise refuse(
                 "no-project",
                 "Nobody knows which project calls, so a memory of scope project would reach nobody.",
-                "Name projects, or declare scope general or platform with the reason; `om register` makes this "
-                "repository known.",
+                f"{name}; `om register` makes this repository known.",
             )
         projects = [origin]
         if not asked:

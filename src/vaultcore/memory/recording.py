@@ -50,7 +50,7 @@ def remember(
 
     dry = arguments.get("dry_run") is True
     try:
-        draft = contract.check(arguments, writer.origin, writer.projects, resolves, trusted)
+        draft = contract.check(arguments, writer.origin, writer.projects, resolves, trusted, writer.reader.everything)
         with memories.lock():
             memories.settle()
             return _record(memories, draft, writer, inbox)

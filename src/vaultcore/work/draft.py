@@ -106,7 +106,7 @@ def check(arguments: dict[str, object], resolves: Callable[[str], bool] | None =
     draft.folder = str(arguments.get("folder") or "").strip()
     draft.paths = declarations.paths(arguments.get("paths") or [])
     draft.dry_run = arguments.get("dry_run") is True
-    _related(draft, _items(arguments, "informed_by"), resolves)
+    _related(draft, _items(arguments, "informed_by"), resolves, lost)
     if lost:
         names = ", ".join(repr(record.one_line(n)[:60]) for n in list(lost)[:10])
         draft.notes.append(f"Linked nothing you can read, so it stands as plain text: {names}.")
@@ -128,7 +128,7 @@ def body(draft: Draft, provenance: str) -> str:
     return "\n" + "\n\n".join([*parts, f"*{provenance}*"]) + "\n"
 
 
-def _related(draft: Draft, names: list[str], resolves: Callable[[str], bool] | None) -> None:
+def _related(draft: Draft, names: list[str], resolves: Callable[[str], bool] | None, lost: dict[str, None]) -> None:
     seen: set[str] = set()
     for given in names[:ITEMS]:
         name = record.one_line(given.strip().strip("[]")).split("|")[0].strip()[:300]
@@ -137,9 +137,12 @@ def _related(draft: Draft, names: list[str], resolves: Callable[[str], bool] | N
         seen.add(name.casefold())
         plain = name.split("#")[0].strip()
         known = bool(plain) and "[[" not in name and "]]" not in name and (resolves is None or resolves(plain))
-        draft.related.append(
-            f"[[{name}]]" if known else f"{name.replace('[[', '').replace(']]', '')} (no note you can read)"
-        )
+        if known:
+            draft.related.append(f"[[{name}]]")
+            continue
+        shown = name.replace("[[", "").replace("]]", "")
+        lost[shown] = None
+        draft.related.append(f"{shown} (no note you can read)")
 
 
 def _types(arguments: dict[str, object]) -> None:
