@@ -133,3 +133,13 @@ def test_search_and_read_see_all_notes_in_the_vault_and_the_exposed_ones_elsewhe
     } <= home - {"People.md"}
     assert "Ada" in om(root, "read", "People")
     assert "no note" in om(root, "read", "People", code=1, cwd=elsewhere)
+
+
+def test_the_session_of_oms_own_vault_reads_another_vault_and_writes_nothing_there(root: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    here = ROOT / "thinking"
+    assert json.loads(om(root, "check", "--json", cwd=here))["checked"] == 4
+    assert "second" in om(root, "tasks", cwd=here) and "Indx" in om(root, "links", "Plan", cwd=here)
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+    for words, cwd in (("check",), tmp_path), (("tidy",), here), (("new", "thinking-note", "x"), here):
+        assert "works on the whole vault" in om(root, *words, cwd=cwd, code=1)

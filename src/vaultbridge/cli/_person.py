@@ -59,11 +59,15 @@ def opened(root: str) -> tuple[Bridge, Memories]:
     return bridge, held
 
 
-def at_home(root: str, verb: str) -> None:
-    """Refuse `verb`, which looks at every note, to an agent that works in another repository."""
+def at_home(root: str, verb: str, reading: bool = False) -> None:
+    """Refuse `verb`, which looks at every note, to an agent that works in another repository.
+
+    What only reads (`reading`) the session of om's own vault may do on another vault too: to move that one in.
+    """
+    from vaultbridge.bridge import CODE
     from vaultcore.errors import Refusal
 
-    if not caller(root).vault:
+    if not caller(root).vault and not (reading and caller(CODE).vault):
         raise Refusal(
             "not-here",
             f"`om {verb}` works on the whole vault, not only on what other repositories may read.",

@@ -30,7 +30,7 @@ def command(session, paths, rules, level, everything, as_json) -> None:  # type:
     from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
 
-    at_home(session.root, "check")
+    at_home(session.root, "check", reading=True)
     outcome = checks.run(session.root, tuple(paths))
     serious = LEVELS[: LEVELS.index(level) + 1]
     findings = [item for item in outcome.findings if item.level in serious and (not rules or item.rule in rules)]

@@ -18,7 +18,7 @@ def command(session, note: str, as_json: bool) -> None:  # type: ignore[no-untyp
     from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
 
-    at_home(session.root, "links")
+    at_home(session.root, "links", reading=True)
     vault = Snapshot(session.root)
     try:
         data = describe(vault, note)

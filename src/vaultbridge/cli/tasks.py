@@ -23,7 +23,7 @@ def command(session, folder: str, done: bool, overdue: bool, limit: int, as_json
     from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
 
-    at_home(session.root, "tasks")
+    at_home(session.root, "tasks", reading=True)
     today = date.today()
     vault = Snapshot(session.root)
     try:
