@@ -114,26 +114,23 @@ class Freshness(Reading):
     def _follow(self) -> None:
         """Take over what other processes have written since."""
 
-        def work(connection: sqlite3.Connection) -> tuple[int, dict[str, Any]]:
-            generation = meta(connection, "generation")
-            if generation == self._generation:
-                return generation, {}
-            query = "select rel, id, size, mtime_ns, ino, seen_ns, gone from notes where gen>?"
-            # made as the rows come: all of them at once are as much again
-            return generation, {
-                rel: None if gone else (number, (size, mtime_ns, ino), seen_ns)
-                for rel, number, size, mtime_ns, ino, seen_ns, gone in connection.execute(query, (self._generation,))
-            }
+        def work(connection: sqlite3.Connection) -> int:
+            generation: int = meta(connection, "generation")
+            if generation != self._generation:
+                query = "select rel, id, size, mtime_ns, ino, seen_ns, gone from notes where gen>?"
+                # taken as the rows come: all of them at once are as much again
+                self._known.take(
+                    (rel, None if gone else (number, (size, mtime_ns, ino), seen_ns))
+                    for rel, number, size, mtime_ns, ino, seen_ns, gone in connection.execute(
+                        query, (self._generation,)
+                    )
+                )
+            return generation
 
-        generation, news = self._store.run(work)
+        generation = self._store.run(work)
         if self._store.remade != self._remade:
             self._reset()
-            generation, news = self._store.run(work)
-        for rel, known in news.items():
-            if known is None:
-                self._known.pop(rel, None)
-            else:
-                self._known[rel] = known
+            generation = self._store.run(work)
         self._generation = generation
         self._memory_root()
 
@@ -240,7 +237,7 @@ class Freshness(Reading):
         files = dict(seen.files)
         with self._dirty_lock:
             dirty, self._dirty = self._dirty, set()
-        racy = [rel for rel in self._racy if rel in self._known] if len(self._racy) <= 64 else []
+        racy = [*self._known.racy] if len(self._known.racy) <= 64 else []
         for rel in {*dirty, *racy}:
             state = scan.look(self.root, rel)
             if state is None:
@@ -264,19 +261,8 @@ class Freshness(Reading):
         result.unready(f"the vault at {self.root} is empty although it held {len(gone)} notes: is a drive not mounted?")
         return True
 
-    @property
-    def _racy(self) -> set[str]:
-        """Notes whose time stamp was too young when they were read to prove that they have not changed since."""
-        generation, found = self._cache.get("racy", (-2, None))
-        if generation != self._generation or found is None:
-            from .scan import RACY
-
-            found = {rel for rel, (_, state, seen) in self._known.items() if state[1] > seen - RACY}
-            self._cache["racy"] = (self._generation, found)
-        return found  # type: ignore[no-any-return]
-
     def _differing(self, files: dict[str, State]) -> dict[str, State]:
-        known, racy = self._known, self._racy
+        known, racy = self._known, self._known.racy
         return {
             rel: state
             for rel, state in files.items()

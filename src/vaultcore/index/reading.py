@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .rows import Refresh
+from .states import States
 from .store import Store, Trouble
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ class Reading:
         self.watched = False
         self._store = Store(path)
         self._lock = threading.RLock()
-        self._known: dict[str, tuple[int, State, int]] = {}  # rel -> number, state, seen_ns; gone ones left out
+        self._known = States()  # files that are gone are left out
         self._folders: dict[str, Folder] = {}
         self._pending: dict[str, State] = {}
         self._cache: dict[str, tuple[int, Any]] = {}
@@ -147,7 +148,6 @@ class Reading:
             self._known[rel] = known
             result.added += what in ("added", "back")
             result.changed += what == "changed"
-        self._cache.pop("racy", None)
 
     def _settled(self, rel: str, row: Any) -> bool:
         """Whether the index already holds what waits to be read, proven later than this process knew it."""
@@ -170,7 +170,7 @@ class Reading:
 
         self._store.write(work)
         for rel in gone:
-            self._known.pop(rel, None)
+            self._known.pop(rel)
             self._pending.pop(rel, None)
         result.removed += len(gone)
         self._follow()

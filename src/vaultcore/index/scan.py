@@ -11,6 +11,8 @@ from vaultcore.errors import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .states import States
+
     # size, mtime_ns, inode
     State = tuple[int, int, int]
 
@@ -35,13 +37,14 @@ class Folder:
 
 
 class Scan:
-    """What one look found. `files`: rel -> State of every note looked at that is not `known` to be in that state; `gone`: folders that are no more;
-    `blind`: folders that could not be read, so that nothing may be concluded about what is in them."""
+    """What one look found. `files`: rel -> State of every note looked at that is not `known` to be in that state;
+    `gone`: folders that are no more; `blind`: folders that could not be read, so that nothing may be concluded about
+    what is in them."""
 
     __slots__ = ("files", "folders", "gone", "blind", "problems", "known")
 
-    def __init__(self, known: dict[str, tuple[int, State, int]] | None = None) -> None:
-        self.known = known or {}
+    def __init__(self, known: States | None = None) -> None:
+        self.known = known
         self.files: dict[str, State] = {}
         self.folders: dict[str, Folder] = {}
         self.gone: list[str] = []
@@ -55,7 +58,7 @@ class Scan:
         return folder is not None and name in folder.notes
 
 
-def sweep(root: str, known: dict[str, tuple[int, State, int]] | None = None) -> Scan:
+def sweep(root: str, known: States | None = None) -> Scan:
     """Look at everything. Notes that `known` (rel -> number, state, when it was read) proves to be unchanged are left
     out of `files`. Raises OSError when the root itself can't be read."""
     scan = Scan(known)
@@ -162,9 +165,9 @@ def _note(root: str, prefix: str, entry: os.DirEntry[str], folder: Folder, scan:
         return
     if (state.st_mode & 0o170000) == 0o100000:
         now = (state.st_size, state.st_mtime_ns, inode)
-        held = scan.known.get(rel)
+        held = None if scan.known is None else scan.known.get(rel)
         if held is not None and held[1] == now and now[1] <= held[2] - RACY:
-            folder.notes[name] = held[1][2]  # one number in memory, not two
+            folder.notes[name] = inode
             return
         folder.notes[name] = inode
         scan.files[rel] = now
