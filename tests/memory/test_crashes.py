@@ -29,6 +29,9 @@ def tell(memories: Memories, title: str, body: str = "", inbox: bool = False, **
 
 
 def lay_out(memories: Memories) -> None:
+    note = Path(memories.root, "brain", "Otters.md")
+    note.parent.mkdir()
+    note.write_text("# Otters\n\n## Sleep\n\nThey hold hands.\n", encoding="utf-8")
     tell(memories, "The build host is Fern")
     tell(memories, "The build host is Moss")
     tell(memories, "Lamps are tested on Monday")
@@ -161,6 +164,9 @@ def test_a_verb_killed_between_any_two_system_calls_leaves_the_old_state_or_the_
     new = state(opened())
     lines = len(list(opened().journal.lines()))
     assert new != old
+    shutil.rmtree(cache)  # all that is left of it is what lies in the vault
+    assert state(opened()) == new and "external" not in [line["op"] for line in list(opened().journal.lines())[-3:]]
+    places.cache(root)
     seen = []
     for stop in range(1, MOST_CALLS):
         before = len(list(again().journal.lines()))

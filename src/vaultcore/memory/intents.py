@@ -40,8 +40,6 @@ def perform(root: str, journal: Journal, steps: list[dict[str, Any]], line: dict
     append}, {"do": "remove", rel}, {"do": "move", rel, to}. An error in the first step leaves everything as it was;
     an error in a later one is undone as far as nothing else has changed since. Returns the paths that were written.
     """
-    from vaultcore.write import revision
-
     line = {**line, "tx": record.new_id()[2:]}
     intent = {"tx": line["tx"], "steps": steps, "line": line}
     os.makedirs(folder(root), 0o700, exist_ok=True)
@@ -52,13 +50,7 @@ def perform(root: str, journal: Journal, steps: list[dict[str, Any]], line: dict
         for step in steps:
             undo.extend(_do(root, step))
         if "touched" not in line:
-            touched = [t for t in map(_touched, steps[1:]) if t]
-            for item in touched:
-                data = _read(root, item["path"])
-                item["after"] = revision(data) if data is not None else ""
-                before = next((b for rel, b in undo if rel == item["path"]), None)
-                item["before"] = revision(before) if before is not None else ""
-            line["touched"] = touched
+            line["touched"] = _touched(root, steps, undo)
         journal.extend([line])
     except BaseException:
         _undo(root, undo)
@@ -95,7 +87,7 @@ def recover(root: str, journal: Journal) -> list[str]:
                 except VaultError as error:
                     problem = str(error)
             written.extend(str(step.get("to") or step["rel"]) for step in steps)
-            journal.extend([{**line, "repaired": True, "problem": problem}])
+            journal.extend([{"touched": _touched(root, steps, []), **line, "repaired": True, "problem": problem}])
         elif not logged:
             journal.append(
                 "repair",
@@ -227,10 +219,20 @@ def _undo(root: str, undo: list[tuple[str, bytes | None]]) -> None:
             continue  # the intent is gone, the two sides of a link find each other again by the side that stands
 
 
-def _touched(step: dict[str, Any]) -> dict[str, Any] | None:
-    if step["do"] not in ("edit", "remove", "create", "move"):
-        return None
-    return {"path": step["rel"], "op": step.get("as", step["do"]), "id": step.get("id", "")}
+def _touched(root: str, steps: list[dict[str, Any]], undo: list[tuple[str, bytes | None]]) -> list[dict[str, Any]]:
+    """What the log says of every file that `steps` touched, the first step's own aside; a moved one in both places."""
+    from vaultcore.write import revision
+
+    found: list[dict[str, Any]] = []
+    for number, step in enumerate(steps):
+        if step["do"] == "put" or (number == 0 and step["do"] != "move"):
+            continue
+        for path in [step["rel"], *([step["to"]] if step["do"] == "move" else [])]:
+            item = {"path": path, "op": step.get("as", step["do"]), "id": step.get("id", "")}
+            for name, data in (("after", _read(root, str(path))), ("before", dict(reversed(undo)).get(str(path)))):
+                item[name] = revision(data) if data is not None else ""
+            found.append(item)
+    return found
 
 
 def _read(root: str, rel: str) -> bytes | None:
