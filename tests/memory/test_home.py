@@ -21,4 +21,4 @@ def test_only_a_repository_is_advised_to_register(memories: Memories, writer: Wr
         remember(memories, GOOD, writer)
     assert refused.value.code == "no-project" and "Name projects" in refused.value.next
     assert ("om register" in str(refused.value)) is registers
-    assert ("This is the vault" in str(refused.value)) is not registers
+    assert ("the vault itself is none" in str(refused.value)) is not registers

@@ -223,13 +223,11 @@ def _reach(draft: Draft, arguments: dict[str, object], origin: str, own: tuple[s
     if scope == "project" and not projects:
         if not origin:
             name = "Name projects, or declare scope general or platform with the reason"
-            if home:
-                raise refuse("no-project", "This is the vault, which is no project: nobody would get it.", f"{name}.")
-            raise refuse(
-                "no-project",
-                "Nobody knows which project calls, so a memory of scope project would reach nobody.",
-                f"{name}; `om register` makes this repository known.",
+            why = (
+                "Nobody knows which project calls" if not home else "No project is named, and the vault itself is none"
             )
+            more = "" if home else "; `om register` makes this repository known"
+            raise refuse("no-project", f"{why}: a memory of scope project would reach nobody.", f"{name}{more}.")
         projects = [origin]
         if not asked:
             draft.notes.append(f"No scope was given: recorded for project {origin} only.")
