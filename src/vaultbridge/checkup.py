@@ -66,18 +66,24 @@ def cache(bridge: Bridge) -> Iterator[Finding]:
 
 @check("index")
 def index(bridge: Bridge) -> Iterator[Finding]:
+    from vaultcore.numerals import counted
+
+    from .memories import of as memories_of
+
     done = bridge.refresh()
     state = bridge.index.state()
     if not done.ready:
         yield Finding(WARN, f"not complete: {done.reason or 'still being built'}", "om refresh", rebuild(bridge))
     else:
         megabytes = state["bytes"] / 1_000_000
-        counts = f"{state['notes']} notes and {state['memories']} memories"
+        # memories are counted as they are read: a page beside them is in the index and is none
+        kept = len(memories_of(bridge).open().records)
+        counts = f"{counted(state['notes'], 'note')} and {counted(kept, 'memory', 'memories')}"
         yield Finding(OK, f"{counts}, {megabytes:.1f} MB, full text {state['full_text']}")
     if state["problem"]:
         yield Finding(NOTE, f"it was mended by itself: {state['problem']}")
     for problem in done.problems[:10]:
-        yield Finding(WARN, problem.sentence())
+        yield Finding(WARN, problem.sentence(), about=(problem.path,) if problem.path else ())
 
 
 def rebuild(bridge: Bridge) -> Callable[[], str]:
@@ -124,7 +130,7 @@ def exposed(bridge: Bridge) -> Iterator[Finding]:
         named = problem.message.partition("'")[2].partition("'")[0]
         entry = os.path.join(bridge.root, *named.split("/"))
         if not os.path.isdir(entry) and named != bridge.manifest.get("mcp_inbox"):  # it is made when it is needed
-            yield Finding(WARN, problem.sentence())
+            yield Finding(WARN, problem.sentence(), about=(named,))
     roots = ", ".join(policy.roots) or "none"
     yield Finding(OK if policy.roots else WARN, f"exposed roots ({policy.source}): {roots}")
     private = sum(1 for row in bridge.index.troubled() if row.private and bridge.policy.admits(row.rel))
@@ -140,13 +146,15 @@ def notes(bridge: Bridge) -> Iterator[Finding]:
             WARN,
             row.problem if row.problem.startswith(row.rel) else f"{row.rel}: {row.problem}",
             "mend its properties; until then it may count as private",
+            about=(row.rel,),
         )
     if len(broken) > 10:
         yield Finding(WARN, f"{len(broken) - 10} more notes have properties that can't be read whole", "om check")
     copies = [row.rel for row in bridge.index.troubled() if row.conflict]
     if copies:
         shown = ", ".join(copies[:3])
-        yield Finding(WARN, f"{len(copies)} conflict copies of a sync tool, e.g. {shown}", "merge and delete them")
+        text = f"{len(copies)} conflict copies of a sync tool, e.g. {shown}"
+        yield Finding(WARN, text, "merge and delete them", about=tuple(copies[:3]))
     if not broken and not copies:
         yield Finding(OK, "the properties of every exposed note can be read")
 
@@ -184,4 +192,6 @@ def projects(bridge: Bridge) -> Iterator[Finding]:
 def memories(bridge: Bridge) -> Iterator[Finding]:
     from vaultcore.memory import health
 
-    yield from (Finding(state, text, run) for state, text, run in health.findings(bridge.root, bridge.manifest))
+    for state, text, run in health.findings(bridge.root, bridge.manifest):
+        named = (str(bridge.manifest.get("memory_root")),) if state == WARN else ()  # files, and with them titles
+        yield Finding(state, text, run, about=named)

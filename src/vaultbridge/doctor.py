@@ -15,17 +15,26 @@ OK, WARN, FAIL, NOTE = "ok", "warn", "fail", "note"
 
 
 class Finding:
-    """One answer of one check. `state` is ok, note, warn or fail; `run` is the command or step that mends it."""
+    """One answer of one check. `state` is ok, note, warn or fail; `run` is the command or step that mends it; `about`
+    are the vault's files that `text` names: who may not read one of them is not told."""
 
-    __slots__ = ("check", "state", "text", "run", "since", "mend")
+    __slots__ = ("check", "state", "text", "run", "since", "mend", "about")
 
-    def __init__(self, state: str, text: str, run: str = "", mend: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self,
+        state: str,
+        text: str,
+        run: str = "",
+        mend: Callable[[], str] | None = None,
+        about: tuple[str, ...] = (),
+    ) -> None:
         self.check = ""
         self.state = state
         self.text = text
         self.run = run
         self.since: str | None = None
         self.mend = mend
+        self.about = about
 
     def data(self) -> dict[str, object]:
         found: dict[str, object] = {"check": self.check, "state": self.state, "text": self.text}

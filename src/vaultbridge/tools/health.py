@@ -8,6 +8,7 @@ from . import READ, schema
 
 if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
+    from vaultbridge.doctor import Finding
     from vaultcore.identity import Caller
 
 TOOL: dict[str, Any] = {
@@ -26,10 +27,20 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     from vaultbridge.fence import flat
 
     findings = doctor.examine(bridge)
-    lines = [*who(caller), *(flat(finding.line(), 500) for finding in findings)]
+    told = [finding for finding in findings if caller.vault or not hidden(bridge, finding)]
+    lines = [*who(caller), *(flat(finding.line(), 500) for finding in told)]
+    if len(told) < len(findings):
+        lines.append(f"warn vault: {len(findings) - len(told)} about files that you may not read -> om doctor")
     wrong = [finding for finding in findings if finding.state in (doctor.WARN, doctor.FAIL)]
     lines.append(f"{len(wrong)} to mend." if wrong else "Nothing to mend.")
     return "\n".join(lines)
+
+
+def hidden(bridge: Bridge, finding: Finding) -> bool:
+    """Whether a finding names a file that other repositories may not read."""
+    from vaultcore import exposure
+
+    return not all(exposure.readable(bridge.manifest, bridge.policy, rel).ok for rel in finding.about)
 
 
 def who(caller: Caller) -> list[str]:
