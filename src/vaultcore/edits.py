@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _BOM = b"\xef\xbb\xbf"
 _START = re.compile(r"""([ ]*(?:"[^"\n]*"|'[^'\n]*'|[^:\n]*?)[ \t]*:)([ \t]*)(.*?)(\r?)\Z""", re.DOTALL)
 _QUOTED = re.compile(r""""[^"\\]*(?:\\.[^"\\]*)*"|'[^']*(?:''[^']*)*'""")
-_COMMENT = re.compile(r"[ \t]+#|[ \t]+\Z|\Z")
+_COMMENT = re.compile(r"(?<![ \t])[ \t]+(?:#|\Z)|\Z")
 _ITEM = re.compile(r"([ ]*)-(?:[ \t]|\r?\Z)")
 
 

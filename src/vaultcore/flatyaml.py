@@ -17,8 +17,8 @@ _DOUBLE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(?:[ \t]+#.*)?\Z')
 _SINGLE = re.compile(r"'([^']*(?:''[^']*)*)'(?:[ \t]+#.*)?\Z")
 # Compiled at first use.
 _FLOW = (
-    r"""[ \t]*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|'([^']*(?:''[^']*)*)'"""
-    r"""|((?:[^\s\[\]{},"'#&*!|>%@`:?\-]|-(?=[^\s,\[\]{}]))(?:[^\[\]{},#:]|:(?![\s,\[\]{}]))*))[ \t]*([,\]])"""
+    r"""[ \t]*(?:"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*|'([^']*(?:''[^']*)*)'[ \t]*"""
+    r"""|((?:[^\s\[\]{},"'#&*!|>%@`:?\-]|-(?=[^\s,\[\]{}]))(?:[^\[\]{},#:]|:(?![\s,\[\]{}]))*))([,\]])"""
 )
 _FLOW_END = re.compile(r"[ \t]*\]")
 _SPECIAL = frozenset("\"'[]{}&*!|>%@`#,?:-")
@@ -99,7 +99,7 @@ def _value(text: str) -> object:
     first = text[0]
     if first not in _SPECIAL:
         if " #" in text or "\t#" in text:
-            text = re.split(r"[ \t]+#", text, maxsplit=1)[0]
+            text = re.split(r"(?<![ \t])[ \t]+#", text, maxsplit=1)[0]
         if ": " in text or text[-1] == ":" or ":\t" in text:
             return _BEYOND
         return scalars.resolve(text)

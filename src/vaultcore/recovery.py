@@ -82,7 +82,7 @@ def lenient(rest: str) -> object:
         return _unquoted(rest)
     if rest[0] == "#":
         return rest
-    return scalars.resolve(re.split(r"[ \t]+#", rest, maxsplit=1)[0])
+    return scalars.resolve(re.split(r"(?<![ \t])[ \t]+#", rest, maxsplit=1)[0])
 
 
 def _unquoted(text: str) -> str:

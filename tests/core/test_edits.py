@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,3 +180,20 @@ def test_an_edit_reads_back_and_leaves_all_other_lines_alone(
     assert [line for line in lines if line.split(":")[0] in kept] == untouched
     if not changes:
         assert new == old
+
+
+@pytest.mark.parametrize("text", [" ", "\t", "#", ": ", '"', "a #", ",", "]"])
+@pytest.mark.parametrize("lead", ["x", '"', "[", "[x"])
+def test_a_hostile_value_is_read_and_edited_in_linear_time(lead: str, text: str) -> None:
+    def cost(size: int) -> float:
+        data = f"---\nk: {lead}{text * (size // len(text))}y\nz: 1\n---\nbody\n".encode()
+        started = time.process_time()
+        read(data.decode())
+        try:
+            edit(data, {"k": "v"})
+        except VaultError:
+            pass  # what cannot be edited safely is refused; that takes no longer
+        return time.process_time() - started
+
+    cost(500)
+    assert cost(32_000) < 64 * max(cost(2_000), 0.003)  # sixteen times the text; quadratic would be 256

@@ -11,7 +11,7 @@ import pytest
 
 from tests.memory.conftest import writer
 from vaultcore.errors import Refusal
-from vaultcore.memory import contract, reach, selection, signals
+from vaultcore.memory import contract, contradictions, reach, selection, signals
 from vaultcore.memory.memories import Memories, Writer
 from vaultcore.memory.recording import remember
 
@@ -141,13 +141,14 @@ def test_a_claim_wider_than_one_observation_is_kept_flagged_and_capped(
     assert (outcome.record.confidence, outcome.record.claimed_confidence) == ("inferred", "verified")
 
 
-@pytest.mark.parametrize("text", ["9", "9.", "9 ", "always ", "\n", "user", "fails "])
+@pytest.mark.parametrize("text", ["9", "9.", "9 ", ".", ": ", "?!", "always ", "\n", "user", "fails "])
 def test_the_wording_of_a_body_is_looked_at_in_linear_time(text: str) -> None:
     def cost(size: int) -> float:
         body = "x" + text * (size // len(text)) + "x"
         started = time.process_time()
         signals.flags(body)
         signals.is_transcript(body)
+        contradictions.polarity(body)
         return time.process_time() - started
 
     cost(500)

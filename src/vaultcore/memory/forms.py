@@ -16,7 +16,8 @@ _SPACE = re.compile(r"\s+")
 _DASH = re.compile("[\u2010-\u2015\u2212\u2043\ufe58\ufe63\uff0d]")
 _QUOTE = re.compile("[\"'`\u00b4\u2018-\u201f\u2039\u203a\u00ab\u00bb\u300c-\u300f]")
 _MARKS = re.compile(r"[*_~]{1,3}|^[>#\-+\s]+", re.M)
-_TAIL = re.compile(r"[\s.,;:!?\u3002\uff01\uff1f\uff0e\u2026\u00a1\u00bf]+$")
+_END = r"[\s.,;:!?\u3002\uff01\uff1f\uff0e\u2026\u00a1\u00bf]"
+_TAIL = re.compile(f"(?<!{_END}){_END}+$")  # a run is tried once, not from each of its characters
 
 STOP = frozenset(
     "a an and are as at be been by for from has have if in into is it its of on or our so than that the their "
