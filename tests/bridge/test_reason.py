@@ -802,6 +802,17 @@ def test_om_reason_without_an_answer_shows_the_evidence_and_fails(vault: Path, c
     assert done.stderr.splitlines()[-1].startswith("Error: agent-failed: no answer from claude:")
 
 
+def test_om_reason_at_a_terminal_prints_plain_text(vault: Path, claude: Agent) -> None:
+    from tests.memory.world import person
+
+    code, shown = person(vault, "reason", QUESTION)
+    assert code == 0 and "    The kettle boils" in shown and "<answer-" not in shown, shown
+    assert "An answer inferred from the notes" in shown and "claude: " in shown
+    claude.plan("answer", result={"is_error": True, "result": "out of credit"})
+    code, shown = person(vault, "reason", QUESTION)
+    assert code == 1 and "work/Kettle.md:" in shown and "<evidence-" not in shown and "agent-failed" in shown, shown
+
+
 def test_interrupting_om_reason_ends_the_agent(vault: Path, claude: Agent, own_temp: Path) -> None:
     claude.plan("hang", children=True)
     command = [sys.executable, "-m", "vaultbridge.cli", "--vault", str(vault), "reason", QUESTION]

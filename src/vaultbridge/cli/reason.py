@@ -21,6 +21,7 @@ def command(session, question: tuple[str, ...], effort: str | None, as_json: boo
 
     from vaultbridge import reasoning
     from vaultbridge.bridge import Bridge
+    from vaultbridge.cli import _plain
     from vaultbridge.cli._person import at_terminal, caller
     from vaultcore.errors import Refusal, VaultError
 
@@ -37,7 +38,12 @@ def command(session, question: tuple[str, ...], effort: str | None, as_json: boo
     except Refusal as refusal:
         bridge.audit.record("refused", who, tool="reason", code=refusal.code, why=str(refusal))
         shown = refusal.details.get("evidence")
-        if shown:
+        if shown and at_terminal():
+            found = refusal.details["found"]
+            click.echo("What the search found:" if found.hits else "The search found nothing for this question.")
+            for row in (*_plain.hits(found.hits), *found.remarks):
+                click.echo(row)
+        elif shown:
             click.echo(shown)
         raise VaultError(f"{refusal.code}: {refusal.why.rstrip('. ')}. {refusal.next}".rstrip()) from None
     finally:
@@ -50,5 +56,9 @@ def command(session, question: tuple[str, ...], effort: str | None, as_json: boo
             "evidence": [hit.rel for hit in job.evidence.hits] if job.evidence else [], "record": job.record,
         }  # fmt: skip
         click.echo(json.dumps(data, ensure_ascii=False))
+    elif at_terminal() and found is not None:
+        click.echo(click.style("An answer inferred from the notes: check what you rely on.", bold=True))
+        for row in (*_plain.text(found.answer.strip()), *reasoning.about(job)):
+            click.echo(row)
     else:
         click.echo(answer)

@@ -25,8 +25,8 @@ def command(  # type: ignore[no-untyped-def]
     project: str | None, explain: bool, cursor: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Recall memories: all of them, or those that fit QUERY first. At a terminal every memory is yours to see; run by
-    an agent, the project of the working directory decides."""
-    from vaultbridge.cli import _person
+    an agent, the project of the working directory decides, and the text comes framed as data."""
+    from vaultbridge.cli import _person, _plain
     from vaultbridge.tools import recall
     from vaultcore.identity import Caller
 
@@ -43,6 +43,8 @@ def command(  # type: ignore[no-untyped-def]
     bridge.audit.record("recall", caller, query=" ".join(query))
     if as_json:
         click.echo(as_data(bridge, caller, given))
+    elif _person.at_terminal():
+        click.echo(recall.page(bridge, caller, given, _plain.Plain()))
     else:
         click.echo(recall.run(bridge, caller, given))
 

@@ -21,8 +21,8 @@ def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag
     """
     from vaultbridge import memories, search
     from vaultbridge.bridge import Bridge
+    from vaultbridge.cli import _plain
     from vaultbridge.cli._person import caller
-    from vaultbridge.fence import flat
     from vaultbridge.tools.search import remarks
     from vaultcore.errors import VaultError
 
@@ -53,9 +53,5 @@ def command(session, query: tuple[str, ...], limit: int, folder: str | None, tag
             )
         )  # fmt: skip
         return
-    for hit in answer.hits:
-        place = f"{hit.rel}:{hit.line0}"
-        click.echo(f"{click.style(flat(hit.title, 100), bold=True)}  {place}  ({flat(hit.why, 80)})")
-        click.echo(f"    {flat(hit.snippet, 200)}")
-    for line in remarks(answer, 0):
+    for line in (*_plain.hits(answer.hits), *remarks(answer, 0)):
         click.echo(line)

@@ -8,6 +8,7 @@ from . import READ, schema, text
 
 if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
+    from vaultbridge.recollection import Form
     from vaultcore.identity import Caller
     from vaultcore.memory.chronicle import Chronicle
 
@@ -21,24 +22,36 @@ TOOL: dict[str, Any] = {
 
 
 def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
-    from vaultbridge import fence, memories, recollection
+    from vaultbridge import recollection
+
+    return page(told(bridge, caller, arguments["id"]), recollection.Framed())
+
+
+def told(bridge: Bridge, caller: Caller, name: str) -> Chronicle:
+    """The chronicle of the memory called `name` as `caller` may know it."""
+    from vaultbridge import memories
     from vaultcore.memory import chronicle
 
     held = memories.of(bridge)
-    told = chronicle.tell(held.open(), held.journal, memories.reader(caller), arguments["id"])
-    mark = fence.tag()
-    subject = next(e for e in told.members if e.record is told.subject)
-    reply = [recollection.entry(subject, mark, subject.record.body, True, recollection.ALONE)]
-    return "\n".join([*reply, *lines(told)])
+    return chronicle.tell(held.open(), held.journal, memories.reader(caller), name)
 
 
-def lines(told: Chronicle) -> list[str]:
+def page(found: Chronicle, form: Form) -> str:
+    """The memory whole, then its history, in the words of `form`."""
+    from vaultbridge import recollection
+
+    subject = next(e for e in found.members if e.record is found.subject)
+    return "\n".join([form.entry(subject, subject.record.body, True, recollection.ALONE), *lines(found)])
+
+
+def lines(found: Chronicle) -> list[str]:
     """The history as one safe line per step, oldest first."""
     from vaultbridge import fence
+    from vaultcore.numerals import counted
 
-    rows = [f"History, oldest first: {len(told.members)} {'memory' if len(told.members) == 1 else 'memories'}"]
-    newer = {old: [new for held, new in told.links if held == old] for old, _ in told.links}
-    for e in told.members:
+    rows = [f"History, oldest first: {counted(len(found.members), 'memory', 'memories')}"]
+    newer = {old: [new for held, new in found.links if held == old] for old, _ in found.links}
+    for e in found.members:
         r = e.record
         row = f"- {fence.flat(r.date, 10)} {fence.flat(r.key, 60)} {fence.flat(r.title, 160)!r}: {e.state}"
         if newer.get(r.key):
@@ -50,7 +63,7 @@ def lines(told: Chronicle) -> list[str]:
                 f" to {fence.flat(r.retired_at, 30)}" if r.retired_at else ""
             )
         rows.append(row)
-    for line in told.events:
+    for line in found.events:
         about = (
             line.get("id") if line["mine"] else ", ".join(str(t.get("id") or t.get("path")) for t in line["touched"])
         )
@@ -61,6 +74,6 @@ def lines(told: Chronicle) -> list[str]:
             f"- {fence.flat(line.get('at', ''), 24)} {fence.flat(line.get('op', ''), 20)} "
             f"{fence.flat(about, 120)} by {who} ({fence.flat(line.get('channel', ''), 12)}){unasked}{why}"
         )
-    if told.hidden:
-        rows.append(f"{told.hidden} more of this chain do not reach you.")
+    if found.hidden:
+        rows.append(f"{found.hidden} more of this chain {'does' if found.hidden == 1 else 'do'} not reach you.")
     return rows
