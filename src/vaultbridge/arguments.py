@@ -12,6 +12,7 @@ import math
 import re
 
 from vaultcore.errors import Refusal
+from vaultcore.numerals import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,10 +153,10 @@ class _Reading:
     def list(self, schema: dict[str, Any], items: list[Any], where: str, depth: int) -> list[Any]:
         most = min(schema.get("maxItems", ITEMS), ITEMS)
         if len(items) > most:
-            self.wrong("too-many", f"{_shown(where)} has {len(items)} items, at most {most} are taken")
+            self.wrong("too-many", f"{_shown(where)} has {counted(len(items), 'item')}, at most {most} are taken")
             return []
         if len(items) < schema.get("minItems", 0):
-            self.wrong("too-few", f"{_shown(where)} needs at least {schema['minItems']} items")
+            self.wrong("too-few", f"{_shown(where)} needs at least {counted(schema['minItems'], 'item')}")
         inner = schema.get("items", {})
         return [self.value(inner, item, f"{where}[{at}]", depth + 1) for at, item in enumerate(items)]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.memory.world import FRAME, Bridge, ident, memory, om
+from tests.memory.world import FRAME, Bridge, ident, memory
 from vaultcore import exposure, manifest
 from vaultcore.memory import promotion, selection
 from vaultcore.memory.memories import Memories, Writer

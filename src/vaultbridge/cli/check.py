@@ -29,6 +29,7 @@ def command(session, paths, rules, level, everything, as_json) -> None:  # type:
     from vaultbridge.checks.finding import LEVELS
     from vaultbridge.cli._person import at_home
     from vaultbridge.fence import flat
+    from vaultcore.numerals import counted
 
     at_home(session.root, "check", reading=True)
     outcome = checks.run(session.root, tuple(paths))
@@ -48,6 +49,6 @@ def command(session, paths, rules, level, everything, as_json) -> None:  # type:
                 click.echo(f"  {flat(item.sentence(), 300)}")
             if len(items) > SHOWN and not everything:
                 click.echo(f"  … and {len(items) - SHOWN} more: --rule {rule} --all")
-        said = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for name, number in counts.items() if number)
-        click.echo(f"{outcome.checked} notes checked: {said or 'nothing to mend'}")
+        said = ", ".join(counted(number, name) for name, number in counts.items() if number)
+        click.echo(f"{counted(outcome.checked, 'note')} checked: {said or 'nothing to mend'}")
     sys.exit(1 if outcome.errors and counts["error"] else 0)

@@ -14,11 +14,12 @@ import click
 def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-untyped-def]
     """Bring the index up to the files, which every search does by itself anyway."""
     from vaultbridge.bridge import Bridge
+    from vaultcore.numerals import counted
 
     bridge = Bridge(session.root)
     done = bridge.index.rebuild() if rebuild else bridge.index.refresh(budget=None, full=True)
     if not quiet:
-        click.echo(f"{done.scanned} files: {done.added} new, {done.changed} changed, {done.removed} gone")
+        click.echo(f"{counted(done.scanned, 'file')}: {done.added} new, {done.changed} changed, {done.removed} gone")
         for problem in done.problems:
             click.echo(f"  {problem.sentence()}")
     from vaultbridge.search import followers

@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
+    from vaultcore.numerals import counted
 
 
 @click.command()
@@ -44,9 +45,9 @@ def command(session, profile: str | None, semantic: bool, as_json: bool) -> None
     started = time.monotonic()
     done = bridge.refresh()
     while not done.ready:
-        say("index", f"{done.scanned} files so far")
+        say("index", f"{counted(done.scanned, 'file')} so far")
         done = bridge.refresh()
-    say("index", f"{done.scanned} files, ready in {time.monotonic() - started:.1f} s")
+    say("index", f"{counted(done.scanned, 'file')}, ready in {time.monotonic() - started:.1f} s")
     if semantic:
         say("vectors", meaning(bridge))
     findings = doctor.examine(bridge)

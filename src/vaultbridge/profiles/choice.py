@@ -16,6 +16,7 @@ from vaultcore import manifest as manifests
 from vaultcore import write as writer
 from vaultcore.errors import Refusal, VaultError
 from vaultcore.links import Resolver
+from vaultcore.numerals import counted
 
 MIRRORS = {
     ".agents/skills": "commands", ".claude/skills": "commands", ".gemini/commands": "commands",
@@ -45,9 +46,11 @@ class Plan:
         """What is done, for a person."""
         said = [f"{self.profile.name}: {self.profile.about}"]
         if self.remove:
-            said.append(f"leaves out {len(self.remove)} files that nobody has changed")
+            said.append(f"leaves out {counted(len(self.remove), 'file')} that nobody has changed")
         if self.restore:
-            said.append(f"brings back {len(self.restore)} files that the profile {self.former_name()} had left out")
+            said.append(
+                f"brings back {counted(len(self.restore), 'file')} that the profile {self.former_name()} had left out"
+            )
         if self.shorten:
             said.append(f"makes the links fit in {', '.join(sorted(self.shorten))}")
         if self.add:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vaultcore import locks, qmd
 from vaultcore.errors import Refusal, VaultError
+from vaultcore.numerals import counted
 
 from . import config, ignoring, models, program
 
@@ -174,7 +175,7 @@ def vectors(bridge: Bridge, found: program.Program, index: Index) -> str:
         from vaultcore.session import refresh as worker
 
         worker.mark(bridge.root)
-        return f"vectors are missing for {left} notes, the worker goes on with them"
+        return f"vectors are missing for {counted(left, 'note')}, the worker goes on with them"
     return f"embed got nowhere: {program.last_line(printed)}" if code else "embed: done"
 
 

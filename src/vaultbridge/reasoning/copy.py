@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from vaultcore import exposure, private, properties, walk
+from vaultcore.numerals import counted
 
 if TYPE_CHECKING:
     from typing import IO
@@ -93,9 +94,9 @@ def fill(run: Run, bridge: Bridge, caller: Caller, first: Iterable[str] = ()) ->
                 copied.notes += 1
                 copied.bytes += len(data)
     unshown = _memories(run, bridge, caller, copied)
-    reasons = [f"{over} notes beyond {NOTES:,} or {BYTES // 1_000_000} MB"] if over else []
-    reasons += [f"{large} notes over {ONE // 1_000_000} MB"] if large else []
-    reasons += [f"{unshown} memories beyond {MEMORIES}"] if unshown else []
+    reasons = [f"{counted(over, 'note')} beyond {NOTES:,} or {BYTES // 1_000_000} MB"] if over else []
+    reasons += [f"{counted(large, 'note')} over {ONE // 1_000_000} MB"] if large else []
+    reasons += [f"{counted(unshown, 'memory', 'memories')} beyond {MEMORIES}"] if unshown else []
     copied.left_out = f"It could not see {' and '.join(reasons)}." if reasons else ""
     _close(run.notes)
     return copied
