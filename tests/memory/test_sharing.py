@@ -141,3 +141,18 @@ def test_a_cache_that_takes_no_snapshot_costs_only_time(
     store.refresh()
     store.refresh()
     assert answers(store) == expected
+
+
+def test_a_refresh_prepares_the_memories_for_every_process(vault: Callable[..., Path]) -> None:
+    from types import SimpleNamespace
+
+    from click.testing import CliRunner
+
+    from vaultbridge.cli.refresh import command
+
+    root = vault()
+    fill(root, random.Random(8), range(snapshot.FEWEST))
+    assert CliRunner().invoke(command, [], obj=SimpleNamespace(root=str(root))).exit_code == 0
+    store = Store(str(root))
+    store.refresh()
+    assert len(store.records) == snapshot.FEWEST and not store._loose

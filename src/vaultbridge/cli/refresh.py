@@ -13,6 +13,7 @@ import click
 @click.pass_obj
 def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-untyped-def]
     """Bring the index up to the files, which every search does by itself anyway."""
+    from vaultbridge import memories
     from vaultbridge.bridge import Bridge
     from vaultcore.numerals import counted
 
@@ -27,5 +28,6 @@ def command(session, quiet: bool, rebuild: bool) -> None:  # type: ignore[no-unt
     if quiet and hasattr(os, "nice"):
         os.nice(10)  # nobody waits for the rest
 
+    memories.of(bridge).store.refresh()  # parses them for every process to come, when they are many
     followers.catch_up(bridge, lambda line: None if quiet else click.echo(f"  {line}"))
     bridge.close()

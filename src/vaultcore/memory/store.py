@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 INBOX = "_inbox"
 LARGEST = 2_000_000
-MOST_TEXTS = 200  # comparable forms kept for the next write
+MOST_TEXTS = 500  # comparable forms kept for the next write
 
 
 class Store(Sharing):
@@ -197,8 +197,8 @@ class Store(Sharing):
 
         held = self._texts.get(r.rel)
         if held is None or held[0] is not r:
-            if len(self._texts) >= MOST_TEXTS:
-                self._texts.clear()
+            while len(self._texts) >= MOST_TEXTS:
+                del self._texts[next(iter(self._texts))]
             held = self._texts[r.rel] = (r, Text(r))
         return held[1]
 
