@@ -302,3 +302,45 @@ def test_a_thousand_qualified_titles_retire_and_refuse_nothing(memories: Memorie
     for title, body in qualified_titles(160):
         outcome = tell(memories, alpha, title, body)
         assert (outcome.state, outcome.retired) == ("recorded", [])
+
+
+@pytest.mark.parametrize(
+    ("held", "new"),
+    [
+        (
+            ("Retries need jitter", "Add full jitter to retries, base 200 ms."),
+            ("Retry with jitter", "Add full jitter to a retry, with a base of 200 ms."),
+        ),
+        (
+            ("Upload retries need jitter", "Add full jitter to retries, base 200 ms."),
+            ("Upload retry with jitter", "Adding full jitter to a retry, with a base of 200 ms."),
+        ),
+        (
+            ("Cached schemas must be dropped after a migration", "The schema cache is dropped after each migration."),
+            ("Drop the cached schema after migrations", "The schema cache is to be dropped after each migration."),
+        ),
+    ],
+)
+def test_another_ending_or_a_function_word_does_not_hide_a_restatement(
+    memories: Memories, alpha: Writer, held: tuple[str, str], new: tuple[str, str]
+) -> None:
+    tell(memories, alpha, *held)
+    with pytest.raises(Refusal) as refused:
+        tell(memories, alpha, *new)
+    assert refused.value.code == "near-duplicate"
+
+
+@pytest.mark.parametrize(
+    ("held", "new"),
+    [
+        (("Retries need jitter", "Base 200 ms."), ("Retries of uploads need jitter", "Base 200 ms for uploads.")),
+        (("Retries need jitter", "Base 200 ms."), ("Retries need a budget", "At most ten a minute.")),
+        (("Retries need jitter", "Base 200 ms."), ("Retries need no jitter", "Base 200 ms.")),
+        (("Staging needs a seed", "It holds 20 rows."), ("Production needs a seed", "It holds 20 rows.")),
+    ],
+)
+def test_a_qualifier_and_another_subject_are_still_their_own_lesson(
+    memories: Memories, alpha: Writer, held: tuple[str, str], new: tuple[str, str]
+) -> None:
+    tell(memories, alpha, *held)
+    assert tell(memories, alpha, *new).state == "recorded"

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 DUPLICATE = 0.75
 TITLE_SHARE = 0.6
 _VALUE = re.compile(r"\d")
+_VOWEL = re.compile("[aeiouy]")
+# words that only say that something is to be done: beside them nothing is narrowed down
+_LIGHT = frozenset(("need", "requir", "want", "use", "alway", "pleas", "just", "also"))
 
 
 class Match:
@@ -50,14 +53,31 @@ class Text:
         self.uncounted = forms.uncounted(self.bare)
         self.letters = forms.letters(self.bare)
         self.whole = forms.letters(r.title)
-        self.title_words = frozenset(forms.words(self.bare)) or frozenset(forms.words(self.bare, keep_stops=True))
+        self.title_words = kernel(forms.words(self.bare)) or kernel(forms.words(self.bare, keep_stops=True))
         core = record.core(r.body)
         self.body = forms.value(core)
-        self.body_words = frozenset(forms.words(core[:20_000])) or frozenset(
-            forms.words(core[:20_000], keep_stops=True)
-        )
+        self.body_words = kernel(forms.words(core[:20_000])) or kernel(forms.words(core[:20_000], keep_stops=True))
         self.claims = updates.claims(r.title, core)
         self.negations = updates.polarity(self.title) + updates.polarity(self.body)
+
+
+def kernel(words: list[str]) -> frozenset[str]:
+    """What `words` speak of, each in one form whatever its ending, without those that narrow nothing down."""
+    stems = frozenset(map(_stem, words))
+    return stems - _LIGHT or stems
+
+
+def _stem(word: str) -> str:
+    """An English word without what its form adds (retrying, retried: retry; cached, caching, cache: cach)."""
+    if len(word) < 5 or not (word.isascii() and word.isalpha()):
+        return word
+    for ending, instead in (("ied", "y"), ("ing", ""), ("ed", ""), ("e", ""), ("s", "")):
+        if word.endswith(ending):
+            stem = word[: -len(ending)] + instead
+            if len(stem) < 3 or not _VOWEL.search(stem) or (ending == "s" and stem[-1] in "sui"):
+                return word
+            return stem[:-1] if ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    return word
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
@@ -144,4 +164,10 @@ def _replaced(a: str, b: str) -> bool:
     while m < min(len(x), len(y)) - n and x[-1 - m] == y[-1 - m]:
         m += 1
     one, two = x[n : len(x) - m], y[n : len(y) - m]
-    return bool(one and two) and n + m >= 2 and max(len(one), len(two)) <= 4 and not ({*one} & {*two})
+    if not (one and two) or n + m < 2 or max(len(one), len(two)) > 4 or {*one} & {*two}:
+        return False
+    return not (_spoken(one) & _spoken(two))  # the same words in another form are no other value
+
+
+def _spoken(span: list[str]) -> frozenset[str]:
+    return kernel(forms.words(" ".join(span)))
