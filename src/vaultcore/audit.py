@@ -143,7 +143,9 @@ def _bounded(value: object) -> object:
         return head + [f"and {len(value) - ITEMS} more"] if len(value) > ITEMS else head
     if isinstance(value, dict):
         return {_bounded(str(key)): _bounded(item) for key, item in list(value.items())[:ITEMS]}
-    text = str(value)
+    from vaultcore.memory import secrets
+
+    text = secrets.hidden(str(value)[: 20 * STRING])
     return text if len(text) <= STRING else text[: STRING - 1] + "…"
 
 

@@ -26,6 +26,17 @@ def test_a_record_says_who_asked_and_when(vault: Callable[..., Path]) -> None:
     assert line["query"] == "retry queue" and line["at"].startswith(time.strftime("%Y-%m-", time.gmtime()))
 
 
+@pytest.mark.parametrize("hide", ["{}", "see {} there", "A" * 300 + " {}"])
+def test_a_key_that_was_asked_for_is_never_logged(vault: Callable[..., Path], hide: str) -> None:
+    root = vault({".om/log/.keep": ""})
+    key = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
+    text = hide.replace("{}", key)
+    audit.Audit(str(root)).record("search", None, query=text, arguments={"note": text, "paths": [text], text: 1})
+    logged = "".join(path.read_text() for path in (root / ".om" / "audit").glob("*.jsonl"))
+    assert key[:16] not in logged
+    assert logged.count("[openai-key, ") == 4
+
+
 @pytest.mark.parametrize("name", audit.OWN)
 def test_a_field_never_takes_the_place_of_ours(vault: Callable[..., Path], name: str) -> None:
     log = audit.Audit(str(vault({".om/log/.keep": ""})))

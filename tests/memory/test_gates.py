@@ -11,7 +11,7 @@ import pytest
 
 from tests.memory.conftest import writer
 from vaultcore.errors import Refusal
-from vaultcore.memory import contract, contradictions, reach, selection, signals
+from vaultcore.memory import contract, contradictions, reach, secrets, selection, signals
 from vaultcore.memory.memories import Memories, Writer
 from vaultcore.memory.recording import remember
 
@@ -96,6 +96,14 @@ def test_a_secret_is_refused_by_rule_and_its_value_is_written_nowhere(
     assert refused.value.details["rule"] == rule
     everywhere = "".join(p.read_text("utf-8", "replace") for p in Path(memories.root).rglob("*") if p.is_file())
     assert value not in str(refused.value) + everywhere
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u00ad", "\u2060", "\ufeff", "\u202e"])
+@pytest.mark.parametrize(("rule", "value"), SECRETS.items())
+def test_what_nobody_sees_hides_no_secret(rule: str, value: str, unseen: str) -> None:
+    assert secrets.find(f"with {value[:7]}{unseen}{value[7:]} at night") == rule
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in value)
+    assert secrets.find(f"with {wide} at night") == rule
 
 
 @pytest.mark.parametrize(
