@@ -95,6 +95,14 @@ def test_at_a_terminal_memories_are_read_as_plain_text(vault: Vault) -> None:
     assert FRAMES.search(om(root, "recall", OM_PROJECT="alpha").stdout), "an agent gets it framed as data"
 
 
+def test_context_at_a_terminal_is_plain_text_too(vault: Vault) -> None:
+    root = vault()
+    made = tell(root, "Parser stays pure", "It has no state.", paths=["src/p.py"])
+    code, shown = person(root, "context", "src/p.py", OM_PROJECT="alpha", OM_ROOT=str(root.parent))
+    assert code == 0 and "current rules: 1" in shown and not FRAMES.search(shown), shown
+    assert f"\x1b[1mParser stays pure\x1b[0m  {made}" in shown and "inferred · project: alpha" in shown
+
+
 def test_timeline_has_a_form_for_scripts(vault: Vault) -> None:
     root = vault()
     old = tell(root, "Three retries", "Three.")

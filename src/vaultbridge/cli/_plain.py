@@ -8,6 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from vaultbridge.search.engine import Hit
+    from vaultbridge.tools.context import Item
     from vaultcore.memory.selection import Entry
 
 
@@ -54,3 +55,13 @@ def hits(found: list[Hit]) -> list[str]:
         rows.append(f"{click.style(flat(hit.title, 100), bold=True)}  {place}  ({flat(hit.why, 80)})")
         rows.append(f"    {flat(hit.snippet, 200)}")
     return rows
+
+
+def about(item: Item, told: str) -> str:
+    """What is known about a path, and what became of the files since."""
+    from vaultbridge.fence import flat
+
+    facets = " · ".join(part for part in (item.facets, flat(item.match.why(), 200)) if part)
+    place = f"{flat(item.name, 120)}  {flat(item.path, 300)}" if item.name != item.path else flat(item.path, 300)
+    rows = [f"{click.style(flat(item.title, 200), bold=True)}  {place}", f"  {facets}", f"    {flat(item.says, 300)}"]
+    return "\n".join([*rows, f"    {flat(told, 300)}"] if told else rows)

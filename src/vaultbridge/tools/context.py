@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from . import READ, schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vaultbridge.bridge import Bridge
     from vaultcore.identity import Caller
     from vaultcore.memory.anchors import Match
@@ -64,6 +66,23 @@ class Item:
 
 def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
     from vaultbridge import fence
+
+    mark = fence.tag()
+
+    def framed(item: Item, told: str) -> str:
+        return fence.frame(
+            "about", mark, fence.flat(item.says, 300),
+            title=fence.flat(item.title, 200), id=fence.flat(item.name, 120), path=fence.flat(item.path, 300),
+            date=fence.flat(item.date, 20), why=fence.flat(item.match.why(), 200),
+            facets=item.facets or None, check=fence.flat(told, 300) if told else None,
+        )  # fmt: skip
+
+    return page(bridge, caller, arguments, framed)
+
+
+def page(bridge: Bridge, caller: Caller, arguments: dict[str, Any], write: Callable[[Item, str], str]) -> str:
+    """What is known about the paths, in groups; `write` puts one item and what became of its files into words."""
+    from vaultbridge import fence
     from vaultcore.memory import anchors
 
     wanted = anchors.relative(caller.root or "", list(arguments["paths"]))
@@ -78,7 +97,6 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         if caller.root and shown
         else {}
     )
-    mark = fence.tag()
     total = sum(map(len, groups.values()))
     named = ", ".join(fence.flat(p, 100) for p in wanted[:10])
     reply = [f"{total} about {named}" if total else nothing(named, declared)]
@@ -88,14 +106,7 @@ def run(bridge: Bridge, caller: Caller, arguments: dict[str, Any]) -> str:
         reply.append(f"{name}: {len(items)}" + (f", the first {SHOWN} here" if len(items) > SHOWN else ""))
         for item in items[:SHOWN]:
             told = fates[item.name].sentence() if item.name in fates else ""
-            reply.append(
-                fence.frame(
-                    "about", mark, fence.flat(item.says, 300),
-                    title=fence.flat(item.title, 200), id=fence.flat(item.name, 120), path=fence.flat(item.path, 300),
-                    date=fence.flat(item.date, 20), why=fence.flat(item.match.why(), 200),
-                    facets=item.facets or None, check=fence.flat(told, 300) if told else None,
-                )
-            )  # fmt: skip
+            reply.append(write(item, told))
     return "\n".join(reply)
 
 
