@@ -15,6 +15,13 @@ def test_updates_in_plain_prose_are_noticed_and_other_sentences_left_alone_in_ev
         assert tally["precision"] >= 95 and tally["recall"] >= 80, (group, tally)
 
 
+def test_pairs_that_no_rule_was_tuned_on_are_reported_by_themselves() -> None:
+    counts = memory.pairs(memory.HELDOUT)
+    for group in ("english", "other languages"):
+        tally = counts[group]
+        assert tally["tp"] + tally["fn"] == 50 == tally["fp"] + tally["tn"], "held out: measured, never tuned on"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "rule", "top1", "stale", "retired"),
