@@ -38,6 +38,7 @@ PRIVATE = [
     "{vault}/.claude/agent-memory-local/reviewer/lesson.md",
     "{home}/link/lesson.md",
 ]
+PATCH = "*** Begin Patch\n*** Update File: a.md\n*** Move to: .om/log/x\n*** End Patch"
 FREE = [
     "{home}/.claude/projects/x/memory/MEMORY.md",
     "{home}/.claude/projects/x/memory/../transcripts/t.md",
@@ -106,6 +107,10 @@ def test_a_patch_that_goes_through_the_shell_is_denied(world: tuple[Path, Path])
         ("memories/Review.md", "om.py review"),
         ("memories/review.MD", "om.py review"),
         ("memories/../memories/Review.md", "om.py review"),
+        ("memories/Review.md. ", "om.py review"),
+        ("Memories./REVIEW.md", "om.py review"),
+        (".om./projects.json", "only the om tools write"),
+        (".OM /projects.json", "only the om tools write"),
         (".om/projects.json", "only the om tools write"),
         (".om/log/2026/x.jsonl", "only the om tools write"),
         ("brain/../.OM/x", "only the om tools write"),
@@ -119,3 +124,11 @@ def test_rulings_stay_with_the_person(agent: str, rel: str, instead: str, world:
 def test_the_memory_root_of_the_manifest_counts(room: Callable[..., Path]) -> None:
     root = room({"vault-manifest.json": '{"memory_root": "lessons"}'})
     assert attempt(root, str(root / "lessons/Review.md")) and not attempt(root, str(root / "memories/Review.md"))
+
+
+@pytest.mark.parametrize(
+    "command", [PATCH, PATCH.replace("\n", "\r\n"), ["bash", "-lc", f"apply_patch <<'E'\n{PATCH}\nE"]]
+)
+def test_a_patch_is_seen_through_however_it_is_handed_over(room: Callable[..., Path], command: object) -> None:
+    answer = hook("before_write", room({"a.md": "x"}), "codex", tool_name="shell", tool_input={"command": command})
+    assert "only the om tools write" in answer.denied

@@ -22,6 +22,8 @@ EVENTS = {
 
 def writes(payload: dict[str, Any]) -> list[Write]:
     command = tool_input(payload).get("command")
+    if isinstance(command, list):  # a program and its arguments
+        command = "\n".join(map(str, command))
     if isinstance(command, str) and "*** Begin Patch" in command:  # also a patch that goes through the shell
         return patched_files(command[command.index("*** Begin Patch") :])
     return named_file(payload)

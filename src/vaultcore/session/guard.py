@@ -59,12 +59,12 @@ def refusal(event: Event, settings: Settings) -> str:
                     if is_private(path):
                         return PRIVATE.format(agent=agent, path=_shown(path))
                 continue
-            parts = inside.split("/")
+            parts = plain(inside)
             if is_private(inside):
                 return PRIVATE.format(agent=agent, path=_shown(inside))
-            if parts[0].casefold() == ".om":
+            if parts[0] == ".om":
                 return LOG.format(rel=_shown(inside))
-            if inside.casefold() == f"{settings.get('memory_root')}/review.md".casefold():
+            if parts == plain(f"{settings.get('memory_root')}/Review.md"):
                 return RULINGS.format(rel=_shown(inside))
     return ""
 
@@ -77,7 +77,7 @@ def forms(path: str) -> list[str]:
 
 def is_private(path: str) -> bool:
     """True for a file in a memory folder below an agent's own folder, in any case."""
-    parts = [part.rstrip(" .").casefold() or part for part in path.split("/")]
+    parts = plain(path)
     if parts[-1] == INDEX and ".claude" in parts and parts[-2:-1] == ["memory"]:
         return False
     for home in HOMES:
@@ -86,6 +86,11 @@ def is_private(path: str) -> bool:
             if rest[:1] and rest[0] not in SETUP and any(store in rest for store in STORES):
                 return True
     return False
+
+
+def plain(path: str) -> list[str]:
+    """The parts of a path, without what some file systems drop: case, and blanks and dots at the end of a name."""
+    return [part.rstrip(" .").casefold() or part for part in path.split("/")]
 
 
 def below(root: str, path: str) -> str | None:
