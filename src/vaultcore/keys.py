@@ -90,7 +90,9 @@ KEYS: dict[str, Key] = {
     "update.source": Key(
         "string", "", "The repository that `om update` takes releases from; empty: the remote with release tags."
     ),
-    "search.vectors": Key("boolean", True, "Search by meaning too, where `om setup --semantic` has installed the model."),
+    "search.vectors": Key(
+        "boolean", True, "Search by meaning too, where `om setup --semantic` has installed the model."
+    ),
 }  # fmt: skip
 
 
