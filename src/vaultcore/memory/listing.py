@@ -13,7 +13,7 @@ CLOCK_NS = 2_500_000_000
 
 
 class Gone:
-    """The last known state of a file whose folder cannot be listed now."""
+    """The state of a file, as it is or, when its folder cannot be listed now, as it was known last."""
 
     __slots__ = ("st_size", "st_mtime_ns")
 

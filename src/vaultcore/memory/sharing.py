@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import snapshot
 from .lexicon import Lexicon
+from .listing import Gone
 from .snapshot import Snapshot
 from .tables import Tables
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable
 
-    from .listing import Gone, Listing
+    from .listing import Listing
     from .record import Record
 
 LOCK = "memory-words"
@@ -60,7 +61,10 @@ class Sharing:
         from vaultcore.write import lock
 
         kept = self._open()
-        files = list(self._listing.files())
+        # of five thousand files, what stat says is more than what is known of them
+        files: list[tuple[str, os.stat_result | Gone]] = [
+            (rel, Gone(state.st_size, state.st_mtime_ns)) for rel, state in self._listing.files()
+        ]
         if sum(rel not in kept for rel, _ in files) >= snapshot.FEWEST:
             try:
                 with lock(self.root, LOCK, PATIENCE):

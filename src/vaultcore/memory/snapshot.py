@@ -75,20 +75,22 @@ class Snapshot:
                 connection.close()
                 return {}
             self.rels, self.lengths, self.dead = [""] * top, array_of([0]) * top, set(range(top))
-            found = self._rows(connection, known)
+            found, numbers = self._rows(connection, known)
         except (sqlite3.Error, OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             self.rels, self.dead = [], set()
             return {}
         self._connection = connection
         if known is not None:
             for rel, r in found.items():
-                r.keep_in(self, self.numbers[rel])
+                r.keep_in(self, numbers[rel])
         return found
 
-    def _rows(self, connection: sqlite3.Connection, known: dict[str, Record] | None) -> dict[str, Record]:
+    def _rows(
+        self, connection: sqlite3.Connection, known: dict[str, Record] | None
+    ) -> tuple[dict[str, Record], dict[str, int]]:
         found: dict[str, Record] = {}
+        numbers: dict[str, int] = {}
         shared: dict[Any, Any] = {}
-        self.numbers: dict[str, int] = {}
         facts = ", facts" if known is None else ""
         for number, rel, size, mtime_ns, length, *row in connection.execute(
             f"select number, rel, size, mtime_ns, length{facts} from docs"
@@ -101,9 +103,9 @@ class Snapshot:
                 if held is None or (held.size, held.mtime_ns) != (size, mtime_ns):
                     continue
                 r = found[held.rel] = held
-                self.numbers[held.rel] = number
+                numbers[held.rel] = number
             self.rels[number], self.lengths[number] = r.rel, length
-        return found
+        return found, numbers
 
     def set(self, number: int, alive: bool) -> None:
         """Count the memory `number` in, or out."""

@@ -13,9 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .marks import Marks
     from .record import Record
     from .similarity import Text
-    from .marks import Marks
     from .tombstones import Tombstones
 
 INBOX = "_inbox"
