@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 
-from . import comparison, review, selection
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -41,14 +39,21 @@ class Marks:
 
     def refresh(self) -> int:
         """Read them again when they have changed; returns the generation."""
-        seen = (_stamp(self.path), _stamp(os.path.join(self.root, review.VERDICTS)) if self.rows else None)
+        seen = (_stamp(self.path), self._verdicts())
         if seen != self._seen:
             rows = self._read() or []
-            settled = review.settled(self.root) if rows else set()
+            settled = _settled(self.root) if rows else set()
             self.rows = [row for row in rows if row[1] not in settled]
-            self._seen = (seen[0], _stamp(os.path.join(self.root, review.VERDICTS)) if self.rows else None)
+            self._seen = (seen[0], self._verdicts())
             self.generation += 1
         return self.generation
+
+    def _verdicts(self) -> tuple[int, int] | None:
+        if not self.rows:
+            return None
+        from .review import VERDICTS
+
+        return _stamp(os.path.join(self.root, VERDICTS))
 
     def pairs(self, store: Store, kind: str) -> list[tuple[Record, Record]]:
         """The two memories of every mark of this kind that still holds, the one that was written by hand first."""
@@ -56,6 +61,8 @@ class Marks:
             return []
         at = (self.generation, store.generation)
         if self._pairs is None or self._pairs[:2] != at:
+            from . import review
+
             found = []
             for name, key, one, other in self.rows:
                 for a in store.names.find(one):
@@ -103,6 +110,8 @@ def weigh(store: Store, lines: list[dict[str, Any]], writer: Writer) -> list[tup
     rules of `remember`, and say in the lines what it contradicts or repeats. Returns the marks."""
     if len(lines) > MOST_AT_ONCE:
         return []
+    from . import comparison, review, selection
+
     rows: list[tuple[str, str, str, str]] = []
     for line in lines:
         r = store.records.get(str(line["path"]))
@@ -122,6 +131,12 @@ def weigh(store: Store, lines: list[dict[str, Any]], writer: Writer) -> list[tup
                 line[field] = [f"{key} {x.key}" for key, x in new]
                 rows += [(KINDS[field], key, r.key, x.key) for key, x in new]
     return rows
+
+
+def _settled(root: str) -> set[str]:
+    from .review import settled
+
+    return settled(root)
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
