@@ -108,7 +108,7 @@ def use(talk: Conversation, name: str, **arguments: Any) -> str:
 
 def lesson(i: int, who: int = 0) -> dict[str, Any]:
     """One memory that resembles no other: its words are made from its number."""
-    words = vaults.words(f"{who}-{i}", 24)
+    words = vaults.words(f"{who}-{i}", 24).split()
     return {
         "title": f"{words[0]} {words[1]} {words[2]} needs {words[3]}",
         "body": " ".join(words) + ".",

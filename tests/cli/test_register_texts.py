@@ -166,6 +166,7 @@ def test_a_table_goes_out_of_toml(text: str) -> None:
 )  # fmt: skip
 def test_without_tomllib_only_plain_tables_are_touched(monkeypatch: pytest.MonkeyPatch, text: str, suits: bool) -> None:
     monkeypatch.setitem(sys.modules, "tomllib", None)
+    monkeypatch.setitem(sys.modules, "tomli", None)
     if suits:
         assert tomltext.remove(tomltext.put(text, TABLE, LINES), TABLE) == text
     else:

@@ -26,7 +26,7 @@ FRAME = re.compile(r"<(\w+)-([0-9a-f]{8})([^>]*)>\n(.*?)\n</\1-\2>", re.S)
 
 @pytest.fixture
 def world(vault: Vault) -> Path:
-    return vault({"vault-manifest.json": MANIFEST, "work/Home.md": "# Home\n"})
+    return vault({"vault-manifest.json": MANIFEST, "work/Home.md": "# Home\n", ".om/.keep": ""})
 
 
 @pytest.fixture

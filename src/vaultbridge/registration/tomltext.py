@@ -16,9 +16,13 @@ def parse(text: str) -> dict[str, object] | None:
     """The document as tomllib reads it; None where this Python has no tomllib. Raises Malformed."""
     import importlib
 
-    try:
-        tomllib = importlib.import_module("tomllib")
-    except ModuleNotFoundError:  # Python 3.10: only the forms that surely clash with a table of ours are known
+    for name in ("tomllib", "tomli"):  # Python 3.10 has no tomllib; tomli is the package that became it
+        try:
+            tomllib = importlib.import_module(name)
+            break
+        except ModuleNotFoundError:
+            continue
+    else:  # neither: only the forms that surely clash with a table of ours are known
         if re.search(r"""(?m)^\s*["']?(mcp_servers["']?\s*[.=]|om["']?\s*[.=])""", text):
             raise Malformed("mcp_servers is no plain table, and this Python has no tomllib to check it") from None
         return None
