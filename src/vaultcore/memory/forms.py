@@ -48,8 +48,12 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\
 
 def value(text: str) -> str:
     """The form under which a value is recognised again, whatever its case, width, quotes, marks or final dot."""
-    text = _SPACE.sub(" ", _MARKS.sub(" ", _QUOTE.sub("", fold_lines(text)))).strip()
-    return _TAIL.sub("", text)
+    before = None
+    while text != before:  # what a mark leaves behind may be a tail again
+        before = text
+        text = _SPACE.sub(" ", _MARKS.sub(" ", _QUOTE.sub("", fold_lines(text)))).strip()
+        text = _TAIL.sub("", text)
+    return text
 
 
 def fold_lines(text: str) -> str:
