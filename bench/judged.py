@@ -80,7 +80,7 @@ class Sections(HTMLParser):
 
 
 def sections(pages: list[Path], least: int) -> list[tuple[str, str, str]]:
-    """(page, heading, text) of every section with at least `least` characters; a heading that comes twice is left out."""
+    """(page, heading, text) of each section of at least `least` characters; a heading that comes twice is left out."""
     found = []
     for page in pages:
         parser = Sections()

@@ -30,7 +30,6 @@ class Resolution:
         self.rel, self.candidates, self.kind, self.ambiguous, self.subpath = rel, candidates, kind, ambiguous, subpath
 
 
-
 class Resolver:
     """Resolves link targets against a set of files: `paths` (notes and attachments) and, optionally, alias -> note or
     notes.

