@@ -219,3 +219,14 @@ def test_a_hook_imports_little_and_nothing_foreign(script: str, room: Callable[.
     if script in ("prompt", "before_write", "before_compact", "stop", "session_end"):
         ours = {name for name in loaded if name.startswith("vaultcore")}
         assert len(ours) <= 12 and "vaultcore.markdown" not in ours and "vaultcore.properties" not in ours
+
+
+@pytest.mark.parametrize("pipe", ["org/A.md", "brain/North Star.md", "memories/2026/01/m.md"])
+def test_a_pipe_among_the_notes_holds_nobody_up(pipe: str, room: Callable[..., Path]) -> None:
+    root = room({"brain/Gotchas.md": GOOD, "org/B.md": "[[A]] [[North Star#x]]\n"})
+    (root / pipe).parent.mkdir(parents=True, exist_ok=True)
+    (root / pipe).unlink(missing_ok=True)
+    os.mkfifo(root / pipe)
+    whole_session(root)
+    answer = write(root, "org/B.md", "[[A]] [[North Star#x]]\n")
+    assert answer.code == 0 and answer.out

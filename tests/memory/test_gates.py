@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -245,3 +246,16 @@ def test_every_argument_of_the_tool_is_one_the_gate_knows() -> None:
     from vaultbridge.tools import remember as tool
 
     assert set(tool.TOOL["inputSchema"]["properties"]) <= contract.ARGUMENTS
+
+
+@pytest.mark.parametrize(
+    "pipe", ["memories/2026/11/pipe.md", ".om/tombstones/0123456789abcdef.json", ".om/log/other/2026-01.jsonl"]
+)
+def test_a_pipe_in_a_vault_holds_nobody_up(memories: Memories, alpha: Writer, pipe: str) -> None:
+    path = Path(memories.root, pipe)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    remember(memories, GOOD, alpha)
+    assert len(memories.open().records) == 1
+    assert list(memories.journal.lines())
+    assert bool(memories.open().tombstones.problems) == ("tombstones" in pipe)

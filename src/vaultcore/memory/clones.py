@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from vaultcore.regular import opener
+
 from . import record
 
 TYPE_CHECKING = False
@@ -81,7 +83,7 @@ def month_files(folder: str) -> list[str]:
 
 def raw_lines(path: str) -> Iterator[bytes]:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=opener) as file:
             for raw in file:
                 yield raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw + b" "
     except OSError:
@@ -89,7 +91,7 @@ def raw_lines(path: str) -> Iterator[bytes]:
 
 
 def last_line(path: str) -> bytes:
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=opener) as file:
         size = file.seek(0, os.SEEK_END)
         span = 65_536
         while True:

@@ -7,6 +7,8 @@ import json
 import os
 import re
 
+from vaultcore.regular import opener
+
 from . import forms, record, times
 
 TYPE_CHECKING = False
@@ -92,7 +94,7 @@ class Tombstones:
         self.generation += 1
         for name, _, _ in listed:
             try:
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                with open(os.path.join(folder, name), encoding="utf-8", opener=opener) as file:
                     values = json.load(file)
                 stone = Stone(values, f"{FOLDER}/{name}")
             except (OSError, ValueError, AttributeError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from vaultcore.regular import opener
 from vaultcore.session import census, digest, history, scan, settings
 from vaultcore.session.plain import ago, flat, kilobytes, size
 
@@ -137,7 +138,7 @@ def heading(root: str, known: census.Census, values: Settings, short: bool) -> l
 def goals(root: str) -> list[str]:
     """North Star from Current Focus on, without struck-through lines."""
     try:
-        with open(os.path.join(root, *NORTH_STAR.split("/")), "rb") as file:
+        with open(os.path.join(root, *NORTH_STAR.split("/")), "rb", opener=opener) as file:
             text = file.read(100_000).decode("utf-8", "replace").lstrip("\ufeff").replace("\r", "")
     except OSError:
         return [f"(there is no {NORTH_STAR})"]

@@ -251,12 +251,13 @@ class Names:
 def aliases(root: str, notes: Iterable[str]) -> str:
     """Lines `folded alias<TAB>path` for these notes, as `Names.called` reads them."""
     from vaultcore import properties
+    from vaultcore.regular import opener
     from vaultcore.text import fold
 
     lines = []
     for rel in notes:
         try:
-            with open(os.path.join(root, rel), "rb") as file:
+            with open(os.path.join(root, rel), "rb", opener=opener) as file:
                 head = whole(file.read(HEAD), HEAD)
         except OSError:
             continue

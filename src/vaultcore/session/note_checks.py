@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from vaultcore.regular import opener
 from vaultcore.session.plain import flat, whole
 
 TYPE_CHECKING = False
@@ -65,7 +66,7 @@ def check(root: str, rel: str, settings: Settings, names: Names) -> list[Finding
     from vaultcore import markdown, properties
 
     try:
-        with open(os.path.join(root, rel), "rb") as file:
+        with open(os.path.join(root, rel), "rb", opener=opener) as file:
             data = whole(file.read(LARGEST), LARGEST)
         size = os.stat(os.path.join(root, rel)).st_size
     except OSError:
@@ -230,7 +231,7 @@ class _Parts:
         from vaultcore import markdown, properties
 
         try:
-            with open(os.path.join(self.root, rel), "rb") as file:
+            with open(os.path.join(self.root, rel), "rb", opener=opener) as file:
                 text = properties.decode(whole(file.read(LARGEST), LARGEST))[0]
         except OSError:
             return None
