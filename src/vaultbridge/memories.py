@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .bridge import Bridge
     from .search.engine import Hit
 
+PATIENCE = 1.0  # seconds; what is shown is looked at all the same
 MOST_HITS = 3  # memories shown by a search, which is about notes
 
 
@@ -79,7 +80,11 @@ def hits(bridge: Bridge, caller: Caller, query: str, include: tuple[str, ...] = 
 
     wanted = tuple(name for name in include if name in selection.INCLUDES)
     found = []
-    for e in selection.select(of(bridge).open(), reader(caller), wanted, query=query).entries[:MOST_HITS]:
+    store = of(bridge).open(PATIENCE)
+    best = selection.select(store, reader(caller), wanted, query=query).entries[:MOST_HITS]
+    if not all(store.fresh(e.record.rel) for e in best):
+        best = selection.select(of(bridge).open(), reader(caller), wanted, query=query).entries[:MOST_HITS]
+    for e in best:
         if e.score <= 0:
             break
         hit = Hit(e.record.rel, e.record.title)

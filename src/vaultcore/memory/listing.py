@@ -72,6 +72,15 @@ class Listing:
                 except OSError:
                     continue  # gone since the listing
 
+    def settled(self) -> bool:
+        """Whether no folder has changed since it was listed, and every listing can be relied on."""
+        try:
+            return bool(self._folders) and all(  # none: the memory folder itself may have come
+                os.stat(path).st_mtime_ns == folder.mtime_ns for path, folder in self._folders.items()
+            )
+        except OSError:
+            return False
+
     def _list(self, path: str, prefix: str, changed: int) -> Folder:
         import time
 

@@ -67,10 +67,10 @@ class Memories:
 
         return lock(self.root, LOCK, 30)
 
-    def open(self) -> Store:
-        """The store as the files are now. What a dead writer left is repaired, edits past us are logged, when the lock
-        is free; a reader never waits for it."""
-        changed = self.store.refresh()
+    def open(self, patience: float = 0.0) -> Store:
+        """The store as the files are now (see Store.refresh for `patience`). What a dead writer left is repaired, edits
+        past us are logged, when the lock is free; a reader never waits for it."""
+        changed = self.store.refresh(patience)
         self.store.tombstones  # noqa: B018  (rulings are read anew)
         if changed or not self._reconciled or self.page.changed() or intents.pending(self.root):
             from vaultcore.errors import VaultError

@@ -46,6 +46,7 @@ class Store(Sharing):
         self.unseen_all = True  # nothing was compared yet in this process
         self._names = Names(())
         self._read = False
+        self._looked = 0.0
         self._listing = Listing(root, self.folder, self.stamps, self.problems)
         self._linked: dict[str, Record] = {}  # those that replace or are replaced
         self._edges: Edges | None = None
@@ -59,9 +60,18 @@ class Store(Sharing):
 
     # -- what is on disk ----------------------------------------------------------------------------------------------
 
-    def refresh(self) -> list[str]:
-        """Bring everything up to the files; returns the paths that were added, changed or removed."""
+    def refresh(self, patience: float = 0.0) -> list[str]:
+        """Bring everything up to the files; returns the paths that were added, changed or removed.
+
+        `patience`: for so many seconds since the last look at every file, only an edit in place may be missed; what is
+        added, replaced or removed changes its folder and is seen at once.
+        """
+        from time import monotonic
+
         with self.lock:
+            if patience and self._read and monotonic() - self._looked < patience and self._listing.settled():
+                return []
+            self._looked = monotonic()
             changed = self._compare(self._listing.files() if self._read else self._first())
             if len(self._loose) >= self._enough:
                 self._leave_to_snapshot()
@@ -89,6 +99,14 @@ class Store(Sharing):
             self._read = True
             return list(stamps)
         return changed
+
+    def fresh(self, rel: str) -> bool:
+        """Whether the file at `rel` is still the one that was read."""
+        try:
+            found = os.stat(os.path.join(self.root, rel))
+        except OSError:
+            return False
+        return self.stamps.get(rel) == (found.st_size, found.st_mtime_ns)
 
     def reread(self, rels: list[str]) -> None:
         """Parse these files again whatever their times say: this process has just written them."""
