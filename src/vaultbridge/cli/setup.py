@@ -12,7 +12,6 @@ import click
 
 if TYPE_CHECKING:
     from vaultbridge.bridge import Bridge
-    from vaultcore.numerals import counted
 
 
 @click.command()
@@ -29,6 +28,7 @@ def command(session, profile: str | None, semantic: bool, as_json: bool) -> None
     """
     from vaultbridge import adoption, doctor, roundtrip
     from vaultbridge.bridge import Bridge
+    from vaultcore.numerals import counted
 
     def say(topic: str, text: str) -> None:
         if not as_json:
