@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import os
 
-from . import record
+from . import record, takeback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from .journal import Journal
+
+
+UNDONE = ".undo.json"  # the name of an intent that failed and could not be taken back yet
 
 
 def folder(root: str) -> str:
@@ -48,15 +51,17 @@ def perform(root: str, journal: Journal, steps: list[dict[str, Any]], line: dict
     undo: list[tuple[str, bytes | None]] = []
     try:
         for step in steps:
-            undo.extend(_do(root, step))
+            undo.extend(do(root, step))
         if "touched" not in line:
             line["touched"] = _touched(root, steps, undo)
         journal.extend([line])
     except BaseException:
-        _undo(root, undo)
-        _drop(path)
+        if takeback.undo(root, undo):
+            drop(path)
+        else:
+            os.replace(path, path[: -len(".json")] + UNDONE)  # needs no room on a full disk; the next opening goes on
         raise
-    _drop(path)
+    drop(path)
     return [str(step.get("to") or step["rel"]) for step in steps]
 
 
@@ -71,19 +76,22 @@ def recover(root: str, journal: Journal) -> list[str]:
                 intent = json.load(file)
             steps, line, tx = intent["steps"], intent["line"], intent["tx"]
         except (OSError, ValueError, KeyError, TypeError):
-            _drop(path)  # its writer died while noting it: nothing was begun
+            drop(path)  # its writer died while noting it: nothing was begun
+            continue
+        if path.endswith(UNDONE):
+            written.extend(takeback.go_on(root, steps, journal, line, path))
             continue
         logged = any(held.get("tx") == tx for held in journal.lines(months=2))
-        moved = {step["rel"] for step in steps if step["do"] == "move" and _is_done(root, step)}
-        begun = bool(moved) or _is_done(root, steps[0])
+        moved = {step["rel"] for step in steps if step["do"] == "move" and is_done(root, step)}
+        begun = bool(moved) or is_done(root, steps[0])
         problem = ""
         if begun and not logged:
             for step in steps[1:]:
                 if step["rel"] in moved:
                     continue  # what came before the move was done before it
                 try:
-                    if not _is_done(root, step) and not _half_moved(root, step):
-                        _do(root, step)
+                    if not is_done(root, step) and not _half_moved(root, step):
+                        do(root, step)
                 except VaultError as error:
                     problem = str(error)
             written.extend(str(step.get("to") or step["rel"]) for step in steps)
@@ -99,7 +107,7 @@ def recover(root: str, journal: Journal) -> list[str]:
             )
         for step in steps:
             sweep(os.path.join(root, os.path.dirname(str(step["rel"]))))
-        _drop(path)
+        drop(path)
     return written
 
 
@@ -107,8 +115,8 @@ def _half_moved(root: str, step: dict[str, Any]) -> bool:
     """Finish a move that died with the file in both places; False when it is no such move."""
     from vaultcore import write
 
-    data = _read(root, str(step["rel"]))
-    if step["do"] != "move" or data is None or _read(root, str(step["to"])) != data:
+    data = read(root, str(step["rel"]))
+    if step["do"] != "move" or data is None or read(root, str(step["to"])) != data:
         return False
     write.remove(root, str(step["rel"]))
     return True
@@ -127,12 +135,12 @@ def sweep(folder: str) -> None:
         try:
             os.kill(int(number), 0)
         except (ProcessLookupError, OverflowError):
-            _drop(os.path.join(folder, name))
+            drop(os.path.join(folder, name))
         except (OSError, ValueError):
             continue
 
 
-def _do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:
+def do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:
     """One step; returns what takes it back: (path, the bytes that were there, None for none)."""
     from vaultcore import write
     from vaultcore.errors import Refusal
@@ -142,22 +150,22 @@ def _do(root: str, step: dict[str, Any]) -> list[tuple[str, bytes | None]]:
         write.create(root, rel, step["text"].encode())
         return [(rel, None)]
     if step["do"] == "put":
-        before = _read(root, rel)
+        before = read(root, rel)
         if before is None:
             write.create(root, rel, step["text"].encode())
         else:
             write.replace(root, rel, step["text"].encode(), None)
         return [(rel, before)]
     if step["do"] == "remove":
-        before = _read(root, rel)
+        before = read(root, rel)
         write.remove(root, rel)
         return [(rel, before)]
     if step["do"] == "move":
-        before = _read(root, rel)
+        before = read(root, rel)
         write.move(root, rel, step["to"])
         return [(rel, before), (str(step["to"]), None)]
     for attempt in range(5):
-        before = _read(root, rel)
+        before = read(root, rel)
         if before is None:
             raise Refusal("missing", f"{rel} is not there.", "It may have been moved or deleted; recall again.")
         try:
@@ -193,30 +201,15 @@ def edited(data: bytes, step: dict[str, Any]) -> bytes:
     return properties.edit(data, changes)
 
 
-def _is_done(root: str, step: dict[str, Any]) -> bool:
-    data = _read(root, str(step["rel"]))
+def is_done(root: str, step: dict[str, Any]) -> bool:
+    data = read(root, str(step["rel"]))
     if step["do"] in ("create", "put"):
         return data == str(step["text"]).encode()
     if step["do"] == "remove":
         return data is None
     if step["do"] == "move":
-        return data is None and _read(root, str(step["to"])) is not None
+        return data is None and read(root, str(step["to"])) is not None
     return data is not None and edited(data, step) == data
-
-
-def _undo(root: str, undo: list[tuple[str, bytes | None]]) -> None:
-    from vaultcore import write
-    from vaultcore.errors import VaultError
-
-    for rel, before in reversed(undo):
-        try:
-            if before is None:
-                write.remove(root, rel)
-            else:
-                now = _read(root, rel)
-                write.replace(root, rel, before, write.revision(now) if now is not None else None)
-        except (VaultError, OSError):
-            continue  # the intent is gone, the two sides of a link find each other again by the side that stands
 
 
 def _touched(root: str, steps: list[dict[str, Any]], undo: list[tuple[str, bytes | None]]) -> list[dict[str, Any]]:
@@ -229,13 +222,13 @@ def _touched(root: str, steps: list[dict[str, Any]], undo: list[tuple[str, bytes
             continue
         for path in [step["rel"], *([step["to"]] if step["do"] == "move" else [])]:
             item = {"path": path, "op": step.get("as", step["do"]), "id": step.get("id", "")}
-            for name, data in (("after", _read(root, str(path))), ("before", dict(reversed(undo)).get(str(path)))):
+            for name, data in (("after", read(root, str(path))), ("before", dict(reversed(undo)).get(str(path)))):
                 item[name] = revision(data) if data is not None else ""
             found.append(item)
     return found
 
 
-def _read(root: str, rel: str) -> bytes | None:
+def read(root: str, rel: str) -> bytes | None:
     try:
         with open(os.path.join(root, rel), "rb") as file:
             return file.read()
@@ -246,14 +239,18 @@ def _read(root: str, rel: str) -> bytes | None:
 def _put(path: str, data: bytes) -> None:
     fd = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        os.write(fd, data)
+        while data:
+            data = data[os.write(fd, data) :]
         os.fsync(fd)
-    finally:
         os.close(fd)
+    except OSError:
+        os.close(fd)
+        drop(path + ".tmp")
+        raise
     os.replace(path + ".tmp", path)
 
 
-def _drop(path: str) -> None:
+def drop(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:
