@@ -265,7 +265,7 @@ def test_what_does_not_fit_is_said(bridge: Bridge, claude: Agent, monkeypatch: p
     monkeypatch.setattr(copy, "ONE", 60)
     write_tree(Path(bridge.root), {"work/Long.md": "x" * 100})
     text = ask(bridge)
-    assert "It could not see 4 notes beyond 3" in text and "1 notes over" in text
+    assert "It could not see 4 notes beyond 3" in text and "1 note over" in text
     assert "work/Kettle.md" in claude.seen()["files"], "what the search found goes first"
 
 
