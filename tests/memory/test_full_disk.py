@@ -1,4 +1,4 @@
-"""A disk that fills up in the middle of a correction: an error, nothing half written, and the next opening clears up."""
+"""A disk that fills up in the middle of a correction: an error, nothing half written, and the next opening mends it."""
 
 from __future__ import annotations
 
