@@ -24,10 +24,8 @@ async def watch(
     """Call `changed` with the notes that changed on disk, until `stop` is set or the task is cancelled.
 
     With `index`, the files are marked for its next refresh, and `index.watched` is true while watching works. Never
-    raises
-    for the state of the disk: where watching is impossible (too many folders, no such folder, no watchfiles) it tries
-    again
-    every PAUSE seconds and the index goes on sweeping.
+    raises for the state of the disk: where watching is impossible (too many folders, no such folder, no watchfiles) it
+    tries again every PAUSE seconds and the index goes on sweeping.
     """
     import anyio
 

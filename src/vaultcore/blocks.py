@@ -15,9 +15,8 @@ def find(document: Document) -> dict[str, Block]:
     """id in lower case -> Block, the first occurrence of each id.
 
     Blocks are: a heading line, a fence, a whole table, a quote, a list item with its continuation lines and the items
-    under it, and
-    a paragraph. An id at the end of a line belongs to the block of that line; an id alone on a line to the nearest
-    block above.
+    under it, and a paragraph. An id at the end of a line belongs to the block of that line; an id alone on a line to
+    the nearest block above.
     """
     if "^" not in document.clean:
         return {}

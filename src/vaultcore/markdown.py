@@ -1,8 +1,7 @@
 """Markdown as Obsidian reads it: links, headings, blocks, tasks, tags and fences of one note.
 
 Code, comments and math are blanked out first (same length, so every offset stays true); everything else is found in
-what remains.
-Lines are 1-based lines of the whole file, properties included.
+what remains. Lines are 1-based lines of the whole file, properties included.
 """
 
 from __future__ import annotations
@@ -209,9 +208,8 @@ def parse(text: str, body: int | None = None) -> Document:
 
 def section(text: str | Document, path: str) -> Slice | None:
     """The section under the heading `path` ("A > B" or "A#B": B somewhere under A), heading line included, up to the
-    next
-    heading of the same or a higher level. Compared as Obsidian does: without case and punctuation. None if there is
-    none."""
+    next heading of the same or a higher level. Compared as Obsidian does: without case and punctuation. None if there
+    is none."""
     document = text if isinstance(text, Document) else parse(text)
     tries = [[path]]
     for separator in ("#", " > ", ">"):

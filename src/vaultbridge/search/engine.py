@@ -23,9 +23,8 @@ class Chunk:
 
 
 class Pointer:
-    """One entry of an engine's list. `rank` counts from 1; `chunk` None when the engine knows only the note; `score`
-    is for
-    people who look at one engine, no two engines' scores compare."""
+    """One entry of an engine's list. `rank` counts from 1; `chunk` None when the engine knows only the note; `score` is
+    for people who look at one engine, no two engines' scores compare."""
 
     __slots__ = ("rel", "chunk", "rank", "why", "score")
 
@@ -50,8 +49,8 @@ class NotAsked(RuntimeError):
 
 class Hit:
     """One note of an answer. `heading` is the path of headings above the match, `line0`-`line1` the piece, `line` the
-    line the
-    snippet is about; `snippet` is one line of text from the file as it is now. `kind` is "note" or "memory"."""
+    line the snippet is about; `snippet` is one line of text from the file as it is now. `kind` is "note" or
+    "memory"."""
 
     __slots__ = (
         "rel", "title", "heading", "line0", "line1", "line", "snippet", "why", "score", "lane", "id", "tags",

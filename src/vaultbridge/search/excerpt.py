@@ -65,8 +65,7 @@ def flatten(line: str) -> str:
 
 def cut(note: str, line0: int, line1: int, pattern: Pattern) -> tuple[int, str, set[str]]:
     """(line, snippet, words found) for the lines `line0` to `line1` of a note: the line with most words of the query,
-    and as
-    much around it as fits."""
+    and as much around it as fits."""
     lines = note.split("\n")
     line0 = min(max(1, line0), len(lines))
     piece = [line[:8000].rstrip("\r") for line in lines[line0 - 1 : max(line0, line1)]]

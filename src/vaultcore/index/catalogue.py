@@ -1,5 +1,5 @@
-"""The index of one vault and what it answers: notes, names, links, tags, memories. `freshness`"
-" keeps it up to the files."""
+"""The index of one vault and what it answers: notes, names, links, tags, memories.
+`freshness` keeps it up to the files."""
 
 from __future__ import annotations
 
@@ -111,9 +111,8 @@ class Index(Freshness):
         return found
 
     def named(self, name: str) -> list[str]:
-        """The notes (or memories) that `name` means: by path, else id, else title or file name, else the end of a
-        path, else
-        alias; only those of the first kind that has any, conflict copies only when there is nothing else."""
+        """The notes (or memories) that `name` means: by path, else id, else title or file name, else the end of a path,
+        else alias; only those of the first kind that has any, conflict copies only when there is nothing else."""
         from vaultcore import text
 
         key = text.key(name)

@@ -6,8 +6,7 @@ writers do) is known at once, whoever did it, and (3) looks at files named by `m
 edited in place by somebody else. So a full sweep of sizes and time stamps comes first in every process and again when
 the last is older than 10 times its cost (0.25 to 2 s); with a watcher (`watched`) the sweep runs beside the call, which
 waits for it 25 ms: then an edit is missed only if the watcher did not tell and the vault is too large to be swept in
-that
-time, and the next call has it. Search checks its hits against the files themselves in any case.
+that time, and the next call has it. Search checks its hits against the files themselves in any case.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ class Freshness(Reading):
 
     def refresh(self, budget: float | None = BUDGET, full: bool = False) -> Refresh:
         """Bring the index up to the files; `full` sweeps them whatever the clock says. Never raises for the state of
-        the
-        vault or of the index: `ready` is False and `reason` says why."""
+        the vault or of the index: `ready` is False and `reason` says why."""
         result = Refresh()
         if not self._lock.acquire(timeout=-1 if budget is None else WAIT):
             result.scanned = len(self._known)

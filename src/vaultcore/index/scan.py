@@ -72,9 +72,8 @@ def sweep(root: str, known: States | None = None) -> Scan:
 
 
 def changes(root: str, known: dict[str, Folder]) -> Scan:
-    """Look at those folders whose time stamp moved since `known`, and at folders new in them; files of unmoved
-    folders are
-    not looked at. Raises OSError when the root itself can't be read."""
+    """Look at those folders whose time stamp moved since `known`, and at folders new in them; files of unmoved folders
+    are not looked at. Raises OSError when the root itself can't be read."""
     scan = Scan()
     waiting: list[str] = []
     base = root + os.sep
