@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vaultbridge.bridge import Bridge
     from vaultcore.identity import Caller
     from vaultcore.memory.memories import Memories, Writer
@@ -45,6 +47,25 @@ def writer() -> Writer:
     from vaultcore.memory.reach import PERSON
 
     return Writer("a person", "", (), PERSON, "person")
+
+
+def author(root: str, dry: bool) -> tuple[Caller, Writer]:
+    """Who writes with this command, and as whom: a name is bound at its first write, but not when it is `dry`."""
+    from vaultbridge import memories
+    from vaultcore import binding, identity
+
+    who = caller(root)
+    if who is identity.PERSON:
+        return who, writer()
+    if not dry:
+        who = binding.bind(root, who)
+    return who, memories.writer(who)
+
+
+def given(options: Mapping[str, object]) -> dict[str, object]:
+    """The options that were given, as the arguments of the tool of the same name."""
+    held = {name: value for name, value in options.items() if value not in (None, False, ())}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in held.items()}
 
 
 def opened(root: str) -> tuple[Bridge, Memories]:

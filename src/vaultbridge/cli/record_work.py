@@ -26,23 +26,13 @@ def command(session, /, title: str, summary: str | None, **options: object) -> N
     from vaultbridge import memories
     from vaultbridge.cli import _person
     from vaultbridge.tools.record_work import report
-    from vaultcore import binding, identity
     from vaultcore.errors import Refusal
     from vaultcore.work.recording import record_work
 
     bridge, held = _person.opened(session.root)
-    caller = _person.caller(session.root)
     text = summary if summary is not None else "" if sys.stdin.isatty() else sys.stdin.read()
-    given: dict[str, object] = {"title": title, "summary": text}
-    for name, value in options.items():
-        if value not in (None, False, ()):
-            given[name] = list(value) if isinstance(value, tuple) else value
-    if caller is identity.PERSON:
-        writer = _person.writer()
-    else:
-        if not given.get("dry_run"):
-            caller = binding.bind(session.root, caller)
-        writer = memories.writer(caller)
+    given = {"title": title, "summary": text, **_person.given(options)}
+    caller, writer = _person.author(session.root, dry=bool(given.get("dry_run")))
     bridge.refresh()
     try:
         outcome = record_work(

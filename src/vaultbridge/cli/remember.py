@@ -38,28 +38,20 @@ def command(  # type: ignore[no-untyped-def]
     from vaultbridge import memories
     from vaultbridge.cli import _person
     from vaultbridge.tools.remember import report, strangers
-    from vaultcore import binding, identity
     from vaultcore.errors import Refusal
     from vaultcore.memory.recording import remember
 
     bridge, held = _person.opened(session.root)
-    caller = _person.caller(session.root)
     text = body if body is not None else sys.stdin.read() if not sys.stdin.isatty() else title
-    given: dict[str, object] = {"title": title, "body": text}
-    for name, value in options.items():
-        if value not in (None, False, ()):
-            given[name] = list(value) if isinstance(value, tuple) else value
-    if caller is identity.PERSON:
-        writer = _person.writer()
-    else:
-        if not given.get("dry_run"):
-            caller = binding.bind(session.root, caller)
-        writer = memories.writer(caller)
+    given = {"title": title, "body": text, **_person.given(options)}
+    caller, writer = _person.author(session.root, dry=bool(given.get("dry_run")))
     try:
         outcome = remember(held, given, writer, memories.resolver(bridge, caller), inbox=propose)
     except Refusal as refusal:
         bridge.audit.record("refused", caller, tool="remember", code=refusal.code)
         raise
+    if outcome.state == "recorded":
+        bridge.written([outcome.rel, *(r.rel for r in (*outcome.superseded, *outcome.retired))])
     unknown = strangers(session.root, caller, outcome)
     if unknown:
         outcome.notes.append(unknown)
